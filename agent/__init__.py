@@ -1,0 +1,1 @@
+"""The loop: question in, answer or honest abstention out."""

@@ -1,0 +1,1 @@
+"""Measures it: scorers, policies, whole searches."""

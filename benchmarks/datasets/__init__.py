@@ -1,0 +1,1 @@
+"""Loaders of questions and corpora."""

@@ -1,0 +1,56 @@
+"""What a stop policy sees: numbers, never text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from retrieval import Allowance, Spend
+
+NO_VALUES: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierInfo:
+    """What a policy knows about a tier that was not tried yet."""
+
+    name: str
+    price: float = 0.0
+    """Price of one call, in the user's unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchState:
+    """A search after one turn, as its policy sees it. Built by the loop, or from a trace by a replay."""
+
+    turn: int
+    """Turns finished; 0 = only the evidence that was given."""
+    tier: str
+    """The tier of the latest turn; empty before the first."""
+    scores: tuple[float | None, ...] = ()
+    """The sufficiency score after each turn, oldest first; the first one belongs to the given evidence if there
+    was any. None = there was nothing valid to score (no evidence, or the scorer failed)."""
+    score_invalid: bool = False
+    """True if the scorer failed or returned no finite value for the present evidence."""
+    new_passages: tuple[int, ...] = ()
+    """New distinct passages each turn, oldest first."""
+    passages: int = 0
+    """Distinct passages so far, |E|."""
+    tier_turns: int = 0
+    """Turns on the present tier."""
+    observations: Mapping[str, float] = field(default=NO_VALUES)
+    """The latest observers' values, by `observer.value`."""
+    spend: Spend = Spend()
+    left: Allowance = Allowance()
+    tiers_left: tuple[TierInfo, ...] = ()
+    """Tiers not tried yet, in order."""
+    nothing_to_ask: bool = False
+    """True if the planner has no query left for this tier."""
+    failed_turns: int = 0
+    """How many turns in a row, up to the latest, had all their calls to this tier fail."""
+
+    @property
+    def score(self) -> float | None:
+        """The score of the present evidence."""
+        return self.scores[-1] if self.scores else None

