@@ -67,8 +67,13 @@ class Passage:
 
     @property
     def heading(self) -> str:
-        """Title and section in one line, as an encoder reads it before the text: `Title, Section`."""
+        """Title and section in one line: `Title, Section`."""
         return ", ".join(part for part in (self.title, self.section) if part)
+
+    @property
+    def full_text(self) -> str:
+        """Heading and text, as indexes and encoders read a passage: `Title, Section. Text`."""
+        return f"{self.heading}. {self.text}" if self.heading else self.text
 
     def merged_with(self, other: Passage) -> Passage:
         """This passage, knowing the places of `other` too.
