@@ -1,1 +1,23 @@
-"""Loaders of questions and corpora."""
+"""Readers of benchmark questions."""
+
+from .questions import (
+    Fault,
+    Gold,
+    GoldPassage,
+    GoldSentence,
+    Question,
+    QuestionFile,
+    load_questions,
+    stream_questions,
+)
+
+__all__ = [
+    "Fault",
+    "Gold",
+    "GoldPassage",
+    "GoldSentence",
+    "Question",
+    "QuestionFile",
+    "load_questions",
+    "stream_questions",
+]
