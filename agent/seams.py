@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from policies.state import NO_VALUES
 from retrieval import EvidenceSet, Ranking, Spend
 from rinse import Sufficiency
 
@@ -53,7 +52,7 @@ class QueryPlanner(Protocol):
 class Observation:
     """What an observer saw."""
 
-    values: Mapping[str, float] = field(default=NO_VALUES)
+    values: Mapping[str, float] = field(default_factory=dict)
     """Finite numbers; a policy sees them as `observer.value`."""
     spend: Spend = Spend()
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from .state import NO_VALUES
-
 ReasonCode: TypeAlias = Literal[
     # answer
     "threshold_met", "fixed_k", "unchecked_answer",
@@ -29,7 +27,7 @@ class Reason:
     code: ReasonCode | str
     by: str
     """The policy or part that gave it, e.g. `band`, `first_of/stagnation`."""
-    values: Mapping[str, float] = field(default=NO_VALUES)
+    values: Mapping[str, float] = field(default_factory=dict)
     """E.g. `{"score": 1.2, "answer_at": 1.0}`; finite numbers only."""
 
 

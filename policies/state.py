@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from retrieval import Allowance, Spend
-
-NO_VALUES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +36,7 @@ class SearchState:
     """Distinct passages so far, |E|."""
     tier_turns: int = 0
     """Turns on the present tier."""
-    observations: Mapping[str, float] = field(default=NO_VALUES)
+    observations: Mapping[str, float] = field(default_factory=dict)
     """The latest observers' values, by `observer.value`."""
     spend: Spend = Spend()
     left: Allowance = Allowance()
