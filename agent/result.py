@@ -22,6 +22,8 @@ class Turn:
     """The tier that was asked; empty for turn 0."""
     queries: tuple[str, ...]
     """The queries that were asked."""
+    plan_reason: str
+    """What the planner was after."""
     hits: tuple[Hit, ...]
     """All hits of all calls, known passages included."""
     new: tuple[Passage, ...]
@@ -37,7 +39,7 @@ class Turn:
     decision: Decision
     """What was done: the wish, unless a budget, a failed tier or a lack of queries overruled it."""
     duplicates: int
-    """Planned queries that were dropped because they had been asked already (case L04)."""
+    """Queries that were planned since the last turn and dropped because they had been asked already (case L04)."""
     events: tuple[Event, ...]
     seconds: float
     """Wall clock of this turn."""

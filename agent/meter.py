@@ -1,0 +1,55 @@
+"""What one search has spent, and the time limits that follow from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from policies import Budget
+from retrieval import Allowance, Spend
+
+T = TypeVar("T")
+
+
+class Meter:
+    """Counts spend against a budget. Seconds are the search's own clock, not the sum of parallel parts."""
+
+    def __init__(self, budget: Budget, clock: Callable[[], float]) -> None:
+        self.turns = 0
+        self._budget = budget
+        self._clock = clock
+        self._started = clock()
+        self._spend = Spend()
+
+    def add(self, spend: Spend) -> None:
+        """Count amounts other than seconds."""
+        self._spend += replace(spend, seconds=0.0)
+
+    def spent(self) -> Spend:
+        """Everything up to now."""
+        return replace(self._spend, seconds=self._clock() - self._started)
+
+    def left(self) -> Allowance:
+        """What the budget still allows."""
+        return self._budget.left(self.spent(), turns=self.turns)
+
+    def affordable_calls(self, most: int, price: float) -> int:
+        """How many calls at this price fit what is left, at most `most`."""
+        left = self.left()
+        if left.calls is not None:
+            most = min(most, left.calls)
+        if left.price is not None and price > 0:
+            most = min(most, int(left.price / price))
+        return max(most, 0)
+
+    async def within(self, limit: float | None, work: Awaitable[T]) -> T:
+        """Await `work`, no longer than `limit` seconds (None = no limit of its own) and the rest of the budget.
+
+        Raises:
+            TimeoutError: the time is up.
+        """
+        limits = [seconds for seconds in (limit, self.left().seconds) if seconds is not None]
+        async with asyncio.timeout(max(min(limits), 0.0) if limits else None):
+            return await work
