@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from retrieval import Allowance, Spend
 
 from .decision import Abstain, AnswerNow, Decision, Reason, SearchOn, Widen
-from .errors import PolicyParameterError
+from .parameters import require_amount, require_whole
 from .state import SearchState
+
+_UNLIMITED = "Pass None for unlimited."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Budget:
     is a decision with a reason, not an exception.
 
     Raises:
-        PolicyParameterError: a negative or NaN amount.
+        PolicyParameterError: an amount that is negative, NaN or infinite, or a count that is not whole.
     """
 
     max_turns: int | None = 8
@@ -35,12 +36,14 @@ class Budget:
     """In the unit of the tiers' prices; checked before each call."""
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if value is not None and (math.isnan(value) or value < 0):
-                raise PolicyParameterError(
-                    f"{name} must be a number of at least 0, or None for unlimited; it is {value}."
-                )
+        for name in ("max_turns", "max_calls", "max_tokens"):
+            count = getattr(self, name)
+            if count is not None:
+                require_whole("Budget", name, count, at_least=0, remedy=_UNLIMITED)
+        for name in ("max_seconds", "max_price"):
+            amount = getattr(self, name)
+            if amount is not None:
+                require_amount("Budget", name, amount, remedy=_UNLIMITED)
 
     def left(self, spend: Spend, *, turns: int) -> Allowance:
         """What is left after `spend` and `turns` finished turns."""
@@ -56,40 +59,55 @@ class Budget:
 def enforce(decision: Decision, state: SearchState) -> Decision:
     """What can really be done about a policy's wish.
 
-    An answer or an abstention stands. Going on needs a budget, and in this tier also a query to ask and a tier
-    that works; where only the latter are missing, the search widens. What cannot go on abstains: no wish to
-    search on ever turns into an answer here (case L06).
+    An abstention stands, and so does an answer that has evidence to rest on (case E06). Going on needs a budget,
+    and in this tier also a query to ask and a tier that works; where only the latter are missing, the search
+    widens. What cannot go on abstains: no wish to search on ever turns into an answer here (case L06).
     """
-    if isinstance(decision, AnswerNow | Abstain):
+    if isinstance(decision, Abstain):
         return decision
-    if state.left.exhausted is not None:
-        return Abstain(reason=_why(decision, state, f"budget_{state.left.exhausted}"))
-    if isinstance(decision, Widen):
-        if state.tiers_left:
+    if isinstance(decision, AnswerNow):
+        if state.passages:
             return decision
-        return Abstain(reason=decision.reason)
+        return Abstain(reason=decision.reason.replaced("no_evidence", by="enforce"))
+    if state.left.exhausted is not None:
+        return Abstain(reason=_end(decision, state, f"budget_{state.left.exhausted}"))
+    if isinstance(decision, Widen):
+        return decision if state.tiers_left else Abstain(reason=decision.reason)
     blocked = _blocked(state)
-    if blocked is None:
-        return decision
-    reason = _why(decision, state, blocked)
-    return Widen(reason=reason) if state.tiers_left else Abstain(reason=reason)
+    return decision if blocked is None else _elsewhere(decision, state, blocked)
+
+
+def can_go_on(state: SearchState) -> bool:
+    """Whether another turn is possible, in this tier or another. If not, `enforce` lets no wish to go on pass."""
+    return state.left.exhausted is None and (bool(state.tiers_left) or _blocked(state) is None)
 
 
 def _blocked(state: SearchState) -> str | None:
     """Why this tier cannot be searched further, or None."""
-    if state.nothing_to_ask:
-        return "nothing_to_ask"
     if state.failed_turns and (state.tiers_left or state.failed_turns > 1):
         return "tier_failed"  # the only tier left gets one more try
     if state.passages == 0 and state.tier_turns > 0 and not state.failed_turns:
         return "no_evidence"
+    if state.nothing_to_ask:
+        return "nothing_to_ask"
     return None
 
 
-def _why(decision: SearchOn | Widen, state: SearchState, code: str) -> Reason:
-    """The reason to stop; a score that could not be used outranks all, an empty search outranks a budget."""
+def _elsewhere(wish: SearchOn, state: SearchState, blocked: str) -> Widen | Abstain:
+    if state.tiers_left:
+        return Widen(reason=wish.reason.replaced(blocked, by="enforce"))
+    return Abstain(reason=_end(wish, state, blocked))
+
+
+def _end(wish: SearchOn | Widen, state: SearchState, code: str) -> Reason:
+    """The reason to stop: `code`, unless one that says more outranks it; both stay known.
+
+    An empty search outranks all. So does a score that could not be used, except the clock: scoring that was
+    cut by it is no fault of the scorer.
+    """
+    reason = wish.reason.replaced(code, by="enforce")
     if state.passages == 0 and not state.failed_turns and state.turn > 0:
-        code = "no_evidence"
-    elif state.score_invalid:
-        code = "score_invalid"
-    return Reason(code=code, by=f"enforce/{decision.reason.by}", values=decision.reason.values)
+        return reason if code == "no_evidence" else reason.replaced("no_evidence")
+    if state.score_invalid and code != "budget_seconds":
+        return reason.replaced("score_invalid")
+    return reason

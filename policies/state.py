@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +25,7 @@ class SearchState:
     turn: int
     """Turns finished; 0 = only the evidence that was given."""
     tier: str
-    """The tier of the latest turn; empty before the first."""
+    """The present tier; empty in a search without tiers."""
     scores: tuple[float | None, ...] = ()
     """The sufficiency score after each turn, oldest first; the first one belongs to the given evidence if there
     was any. None = there was nothing valid to score (no evidence, or the scorer failed)."""
@@ -49,5 +50,32 @@ class SearchState:
 
     @property
     def score(self) -> float | None:
-        """The score of the present evidence."""
-        return self.scores[-1] if self.scores else None
+        """The score of the present evidence; None where nothing may rest on it: there is no evidence, the scorer
+        failed, or its value is not finite (case S04).
+        """
+        if self.score_invalid or not self.passages or not self.scores:
+            return None
+        return _finite(self.scores[-1])
+
+    @property
+    def earlier_scores(self) -> tuple[float | None, ...]:
+        """The scores from before the present tier, oldest first; None for whatever is not finite."""
+        return tuple(_finite(score) for score in self.scores[: self._before_tier(len(self.scores))])
+
+    @property
+    def tier_scores(self) -> tuple[float | None, ...]:
+        """One score for each turn on the present tier, oldest first; None for whatever is not finite."""
+        return tuple(_finite(score) for score in self.scores[self._before_tier(len(self.scores)) :])
+
+    @property
+    def tier_new_passages(self) -> tuple[int, ...]:
+        """New distinct passages of each turn on the present tier, oldest first."""
+        return self.new_passages[self._before_tier(len(self.new_passages)) :]
+
+    def _before_tier(self, looks: int) -> int:
+        """How many of `looks` entries stem from before the present tier."""
+        return max(looks - self.tier_turns, 0)
+
+
+def _finite(score: float | None) -> float | None:
+    return score if score is not None and math.isfinite(score) else None

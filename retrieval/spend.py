@@ -42,9 +42,12 @@ class Allowance:
 
     @property
     def exhausted(self) -> str | None:
-        """The name of the first amount that is used up, in the order of the fields, or None."""
+        """The name of the first amount that is used up, in the order of the fields, or None.
+
+        An amount that became NaN, because some part reported NaN as its spend, counts as used up.
+        """
         for name in ("turns", "calls", "seconds", "tokens", "price"):
             left = getattr(self, name)
-            if left is not None and left <= 0:
+            if left is not None and not left > 0:
                 return name
         return None

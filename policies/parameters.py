@@ -1,0 +1,46 @@
+"""Checks of parameters, made when a policy or a budget is built (cases L07, E05)."""
+
+from __future__ import annotations
+
+import math
+
+from .errors import PolicyParameterError
+
+
+def require_threshold(owner: str, name: str, value: float) -> None:
+    """Refuse a threshold that every score or no score can pass.
+
+    Raises:
+        PolicyParameterError: NaN or infinite.
+    """
+    if not math.isfinite(value):
+        raise PolicyParameterError(
+            f"{owner}: {name} must be a finite number, it is {value}. Choose it among the scores of your own "
+            "searches; to answer without a check, use FixedK."
+        )
+
+
+def require_whole(owner: str, name: str, value: float, *, at_least: int, remedy: str = "") -> None:
+    """Refuse a count that is not a whole number of at least `at_least`.
+
+    Raises:
+        PolicyParameterError: too small, fractional, NaN or infinite.
+    """
+    if not float(value).is_integer() or value < at_least:
+        raise PolicyParameterError(
+            f"{owner}: {name} must be a whole number of at least {at_least}, it is {value}. "
+            + (remedy or f"Pass {name}={at_least} or more.")
+        )
+
+
+def require_amount(owner: str, name: str, value: float, *, remedy: str = "") -> None:
+    """Refuse an amount that is negative or not finite.
+
+    Raises:
+        PolicyParameterError: negative, NaN or infinite.
+    """
+    if not math.isfinite(value) or value < 0:
+        raise PolicyParameterError(
+            f"{owner}: {name} must be a finite number of at least 0, it is {value}. "
+            + (remedy or f"Pass {name}=0 or more.")
+        )
