@@ -1,0 +1,80 @@
+"""What a benchmark prints: one JSON object, or the same figures as a table for people."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+
+from .environment import machine, versions
+
+Row: TypeAlias = dict[str, str | int | float | bool | None]
+"""One flat row: keys that say what was measured, then figures. Undefined is None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The outcome of one benchmark."""
+
+    benchmark: str
+    """Its name on the command line."""
+    settings: Mapping[str, Any]
+    """All that was chosen, so that the command can be repeated."""
+    seed: int
+    rows: Sequence[Row]
+    failures: Sequence[Mapping[str, Any]] = ()
+    """What could not be measured, each with the reason."""
+    versions: Mapping[str, str | None] = field(default_factory=versions)
+    machine: Mapping[str, Any] = field(default_factory=machine)
+
+
+def report_json(report: Report) -> str:
+    """The report as one JSON object on one line. A number that is not finite becomes null (case E02)."""
+    return json.dumps(_plain(dataclasses.asdict(report)), ensure_ascii=False, allow_nan=False)
+
+
+def emit(report: Report, *, as_json: bool) -> None:
+    """Print the report on stdout: the JSON object and nothing else, or a table."""
+    if as_json:
+        sys.stdout.write(report_json(report) + "\n")
+        return
+    console = Console()
+    console.print(report_table(report))
+    for failure in report.failures:
+        console.print("failed:", ", ".join(f"{key} {value}" for key, value in failure.items()), markup=False)
+
+
+def report_table(report: Report) -> Table:
+    """One column a row of the report if it has more figures than rows, else one line a row."""
+    names = list(dict.fromkeys(name for row in report.rows for name in row))
+    lines = [[name, *(_cell(row.get(name)) for row in report.rows)] for name in names]
+    wide = len(report.rows) < len(names)
+    table = Table(title=f"{report.benchmark}, seed {report.seed}", show_header=not wide)
+    for column in lines[0] if wide and lines else names:
+        table.add_column(column, overflow="fold")
+    for line in lines if wide else list(zip(*lines, strict=True))[1:]:
+        table.add_row(*line)
+    return table
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,110 @@
+"""The record of a run: one JSON line a question, written as it completes, so that a run can be taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from .datasets import Fault
+from .errors import RunFileError
+from .outcome import Failure, Key, Outcome
+
+
+class Header(BaseModel):
+    """The first line: what every outcome in the file depends on."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    type: Literal["run"] = "run"
+    format: Literal[1] = 1
+    depends_on: dict[str, Any]
+    """What would change outcomes if it changed: questions, index, scorer, budgets."""
+
+
+Record = Annotated[Header | Outcome | Failure, Field(discriminator="type")]
+_RECORD: TypeAdapter[Header | Outcome | Failure] = TypeAdapter(Record)
+
+
+class RunFile:
+    """Appends outcomes, and knows those of an earlier part of the same run.
+
+    A finished search counts once: its first line is kept. A failed one is tried again, so that only its latest
+    line counts. A last line without its end, as a killed process leaves it, is taken away.
+
+    Args:
+        path: A new file, or one that an earlier part of this run wrote.
+        depends_on: See `Header`.
+
+    Raises:
+        RunFileError: the file is no run file, belongs to another run, or cannot be read or written.
+    """
+
+    def __init__(self, path: Path, depends_on: Mapping[str, Any]) -> None:
+        self.path = path
+        self.outcomes: dict[Key, Outcome] = {}
+        self.faults: list[Fault] = []
+        header = Header(depends_on=dict(depends_on))
+        try:
+            existing = path.read_bytes() if path.exists() else b""
+            whole = existing[: existing.rfind(b"\n") + 1]
+            if whole:
+                self._take_up(whole, header)
+            if len(whole) < len(existing) or not whole:
+                path.write_bytes(whole or _line(header))
+        except OSError as error:
+            raise RunFileError(f"Cannot use {path} as a run file: {error}") from error
+
+    def append(self, record: Outcome | Failure) -> None:
+        """Write one line; it is handed to the operating system before this returns.
+
+        Raises:
+            RunFileError: the disk is full, or the file went away.
+        """
+        try:
+            with self.path.open("ab") as file:
+                file.write(_line(record))
+        except OSError as error:
+            raise RunFileError(f"Cannot append to the run file {self.path}: {error}") from error
+
+    def _take_up(self, content: bytes, expected: Header) -> None:
+        first, *rest = content.splitlines()
+        self._check(first, expected)
+        for number, line in enumerate(rest, start=2):
+            try:
+                record = _RECORD.validate_json(line)
+            except ValidationError as error:
+                self._fault(
+                    number, "bad_record", str(error.errors(include_url=False, include_input=False)[0]["msg"])
+                )
+                continue
+            if isinstance(record, Outcome):
+                if record.key in self.outcomes:
+                    self._fault(
+                        number, "repeated_id", f"{record.key} has an outcome already; the first one is kept."
+                    )
+                self.outcomes.setdefault(record.key, record)
+
+    def _check(self, first: bytes, expected: Header) -> None:
+        try:
+            found = Header.model_validate_json(first)
+        except ValidationError as error:
+            raise RunFileError(
+                f"{self.path} exists and is no run file of this format. Give --out a file that does not exist yet."
+            ) from error
+        if found != expected:
+            names = found.depends_on.keys() | expected.depends_on.keys()
+            changed = sorted(name for name in names if found.depends_on.get(name) != expected.depends_on.get(name))
+            raise RunFileError(
+                f"{self.path} belongs to a run that differs in {', '.join(changed)}. Outcomes of two runs are not "
+                "mixed: give --out another file, or repeat the earlier settings."
+            )
+
+    def _fault(self, number: int, kind: str, detail: str) -> None:
+        self.faults.append(Fault(file=self.path.name, line=number, kind=kind, detail=detail))
+
+
+def _line(record: Header | Outcome | Failure) -> bytes:
+    return record.model_dump_json().encode() + b"\n"
