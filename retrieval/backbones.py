@@ -8,17 +8,20 @@ never imported, and pickle is never loaded.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from .errors import BackboneCorruptError, BackboneNotFoundError
 
 WEIGHTS = "model.safetensors"
 _FILES = ("config.json", "tokenizer.json", WEIGHTS)
+_LARGEST_CONFIG = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,23 @@ class Backbone:
     """Holds `config.json`, `tokenizer.json` and `model.safetensors`."""
     fingerprint: str
     """sha256 over the hashes of the three files: the same content gives the same value under any path."""
+
+    def config(self) -> dict[str, Any]:
+        """The settings in `config.json`.
+
+        Raises:
+            BackboneCorruptError: it is larger than 1 MiB or no JSON object.
+        """
+        path = self.folder / "config.json"
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_CONFIG + 1)
+        try:
+            config = json.loads(content) if len(content) <= _LARGEST_CONFIG else None
+        except ValueError:
+            config = None
+        if not isinstance(config, dict):
+            raise BackboneCorruptError(f"{path} is no JSON object of at most 1 MiB. Download the model again.")
+        return config
 
 
 def find_backbone(name: str, *, folder: Path | None = None, allow_hub: bool = True) -> Backbone:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backbones import Backbone, find_backbone
+from ..backbones import WEIGHTS, Backbone, find_backbone
+from ..errors import BackboneCorruptError
+from .bert import BertEncoder
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+    from torch import Tensor
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
@@ -70,11 +73,20 @@ class TransformerEncoder:
         backbone: What `find_backbone` found.
         max_tokens: Longest input in tokens, special tokens included.
         batch_tokens: Padded tokens in one forward pass; bounds memory.
+
+    Raises:
+        ValueError: `max_tokens` is out of range for this model.
+        BackboneCorruptError: `config.json` does not say how wide the model is or how much it reads.
     """
 
     def __init__(self, backbone: Backbone, *, max_tokens: int = 256, batch_tokens: int = 4096) -> None:
-        if not 8 <= max_tokens <= 512:
-            raise ValueError(f"max_tokens must be between 8 and 512, it is {max_tokens}.")
+        config = backbone.config()
+        longest = min(512, _positive(config, "max_position_embeddings", backbone))
+        if not 8 <= max_tokens <= longest:
+            raise ValueError(
+                f"max_tokens must be between 8 and {longest} for {backbone.name}, it is {max_tokens}."
+            )
+        self._dims = _positive(config, "hidden_size", backbone)
         self._backbone = backbone
         self._max_tokens = max_tokens
         self._batch_tokens = batch_tokens
@@ -96,8 +108,12 @@ class TransformerEncoder:
 
     @property
     def dims(self) -> int:
-        """Width of a vector; loads the model on first use."""
-        return int(self._loaded.model.config.hidden_size)
+        """Width of a vector."""
+        return self._dims
+
+    def load(self) -> None:
+        """Load the model now, so that the first `encode` does not wait for it."""
+        _load(self._backbone)
 
     @property
     def _loaded(self) -> _Loaded:
@@ -145,9 +161,7 @@ class TransformerEncoder:
                 ids[i, :length] = encodings[row].ids
                 mask[i, :length] = 1
             with torch.inference_mode():
-                output = loaded.model(
-                    input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)
-                ).last_hidden_state
+                output = loaded.forward(torch.from_numpy(ids), torch.from_numpy(mask))
             yield rows, output.numpy(), mask.astype(np.float32), [encodings[row] for row in rows]
 
 
@@ -163,9 +177,20 @@ def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
+def _positive(config: Mapping[str, Any], key: str, backbone: Backbone) -> int:
+    value = config.get(key)
+    if not isinstance(value, int) or value < 1:
+        raise BackboneCorruptError(
+            f"{backbone.folder / 'config.json'}: {key} must be a positive number, it is {value!r}. "
+            "Pass the folder of an encoder such as a BERT."
+        )
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    model: Any
+    forward: Callable[[Tensor, Tensor], Tensor]
+    """Ids and mask (batch, tokens) to last hidden states (batch, tokens, dims)."""
     tokenizer: Tokenizer
     lock: threading.Lock
 
@@ -180,19 +205,44 @@ def _load(backbone: Backbone) -> _Loaded:
 
 @lru_cache(maxsize=4)
 def _load_once(backbone: Backbone) -> _Loaded:
-    import torch
     from tokenizers import Tokenizer
+
+    config = backbone.config()
+    try:
+        tokenizer = Tokenizer.from_file(str(backbone.folder / "tokenizer.json"))
+    except Exception as error:  # the library raises plain Exception
+        raise BackboneCorruptError(f"{backbone.folder / 'tokenizer.json'} cannot be read: {error}") from error
+    known, read = tokenizer.get_vocab_size(), _positive(config, "vocab_size", backbone)
+    if known > read:
+        raise BackboneCorruptError(
+            f"{backbone.folder}: the tokenizer has {known} tokens, the model {read}. "
+            "The files belong to different models; download the folder again."
+        )
+    tokenizer.no_padding()
+    forward = BertEncoder.load(config, backbone.folder / WEIGHTS) if BertEncoder.understands(config) else None
+    return _Loaded(forward=forward or _through_transformers(backbone), tokenizer=tokenizer, lock=threading.Lock())
+
+
+def _through_transformers(backbone: Backbone) -> Callable[[Tensor, Tensor], Tensor]:
+    """Any other type of model; slower to start, because `transformers` is slow to import."""
+    import torch
     from transformers import AutoModel
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    tokenizer = Tokenizer.from_file(str(backbone.folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    model = AutoModel.from_pretrained(
-        backbone.folder,
-        local_files_only=True,
-        use_safetensors=True,
-        trust_remote_code=False,
-        dtype=torch.float32,
-    )
-    return _Loaded(model=model.eval(), tokenizer=tokenizer, lock=threading.Lock())
+    try:
+        model = AutoModel.from_pretrained(
+            backbone.folder,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            dtype=torch.float32,
+        ).eval()
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise BackboneCorruptError(f"{backbone.folder} cannot be loaded: {error}") from error
+
+    def forward(ids: Tensor, mask: Tensor) -> Tensor:
+        states: Tensor = model(input_ids=ids, attention_mask=mask).last_hidden_state
+        return states
+
+    return forward
