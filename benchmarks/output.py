@@ -52,15 +52,18 @@ def emit(report: Report, *, as_json: bool) -> None:
 
 
 def report_table(report: Report) -> Table:
-    """One column a row of the report if it has more figures than rows, else one line a row."""
+    """A line for each figure while there are fewer rows than figures, else a line for each row."""
     names = list(dict.fromkeys(name for row in report.rows for name in row))
-    lines = [[name, *(_cell(row.get(name)) for row in report.rows)] for name in names]
-    wide = len(report.rows) < len(names)
-    table = Table(title=f"{report.benchmark}, seed {report.seed}", show_header=not wide)
-    for column in lines[0] if wide and lines else names:
-        table.add_column(column, overflow="fold")
-    for line in lines if wide else list(zip(*lines, strict=True))[1:]:
-        table.add_row(*line)
+    by_figure = len(report.rows) < len(names)
+    table = Table(title=f"{report.benchmark}, seed {report.seed}", show_header=not by_figure)
+    if by_figure:
+        for name in names:
+            table.add_row(name, *(_cell(row.get(name)) for row in report.rows))
+        return table
+    for name in names:
+        table.add_column(name)
+    for row in report.rows:
+        table.add_row(*(_cell(row.get(name)) for name in names))
     return table
 
 

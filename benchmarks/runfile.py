@@ -49,11 +49,14 @@ class RunFile:
         header = Header(depends_on=dict(depends_on))
         try:
             existing = path.read_bytes() if path.exists() else b""
-            whole = existing[: existing.rfind(b"\n") + 1]
-            if whole:
-                self._take_up(whole, header)
-            if len(whole) < len(existing) or not whole:
-                path.write_bytes(whole or _line(header))
+            whole = existing[: existing.rfind(b"\n") + 1] or _line(header)
+            if not whole.startswith(
+                existing[: len(whole)]
+            ):  # no line end, and not the beginning of our first line
+                raise RunFileError(_foreign(path))
+            self._take_up(whole, header)
+            if whole != existing:
+                path.write_bytes(whole)
         except OSError as error:
             raise RunFileError(f"Cannot use {path} as a run file: {error}") from error
 
@@ -91,9 +94,7 @@ class RunFile:
         try:
             found = Header.model_validate_json(first)
         except ValidationError as error:
-            raise RunFileError(
-                f"{self.path} exists and is no run file of this format. Give --out a file that does not exist yet."
-            ) from error
+            raise RunFileError(_foreign(self.path)) from error
         if found != expected:
             names = found.depends_on.keys() | expected.depends_on.keys()
             changed = sorted(name for name in names if found.depends_on.get(name) != expected.depends_on.get(name))
@@ -104,6 +105,10 @@ class RunFile:
 
     def _fault(self, number: int, kind: str, detail: str) -> None:
         self.faults.append(Fault(file=self.path.name, line=number, kind=kind, detail=detail))
+
+
+def _foreign(path: Path) -> str:
+    return f"{path} exists and is no run file of this format. Give --out a file that does not exist yet."
 
 
 def _line(record: Header | Outcome | Failure) -> bytes:
