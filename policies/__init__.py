@@ -3,6 +3,7 @@
 from .budget import Budget, enforce
 from .decision import Abstain, AnswerNow, Decision, Reason, SearchOn, Widen
 from .errors import PolicyError
+from .named import build_policy
 from .policy import StopPolicy
 from .state import SearchState, TierInfo
 
@@ -18,5 +19,6 @@ __all__ = [
     "StopPolicy",
     "TierInfo",
     "Widen",
+    "build_policy",
     "enforce",
 ]

@@ -78,7 +78,7 @@ class SearchOn:
     """Search on in this tier."""
 
     reason: Reason
-    action: Literal["search_on"] = "search_on"
+    action: Literal["search"] = "search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
