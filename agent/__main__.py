@@ -1,0 +1,5 @@
+"""`python -m agent` is `sufficit`."""
+
+from .cli import main
+
+main()

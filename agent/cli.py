@@ -1,0 +1,164 @@
+"""The command line: `sufficit`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+
+from .cli_errors import reported
+from .cli_index import index_app
+from .cli_trace import trace_app
+from .config import load_settings
+from .errors import ConfigError
+
+app = typer.Typer(
+    name="sufficit",
+    help=(
+        "Search until the evidence suffices, then answer from it, or say what is missing.\n\n"
+        "First build an index, then ask:\n\n"
+        "  sufficit index build corpus.jsonl --out wiki.index\n\n"
+        "  sufficit ask 'Which river runs through the birthplace of Albert Einstein?' --index wiki.index"
+    ),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(index_app, name="index")
+app.add_typer(trace_app, name="trace")
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
+
+
+@app.command(
+    epilog="Exit status: 0 answered or abstained in order, 1 failure, 2 usage, 130 interrupt. Every option can also "
+    "stand in the environment (SUFFICIT_MAX_TURNS=4) or in ./sufficit.toml (max_turns = 4)."
+)
+@reported
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in quotes.")],
+    index: Annotated[Path | None, typer.Option(help="Folder of the local index.")] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="When to stop: band (default), threshold, or fixed-K for K calls, e.g. fixed-6."),
+    ] = None,
+    answer_at: Annotated[
+        float | None, typer.Option(help="Answer from this score on. Default: found on training questions.")
+    ] = None,
+    abstain_below: Annotated[
+        float | None, typer.Option(help="Give up below this score. Default: found on training questions.")
+    ] = None,
+    max_turns: Annotated[int | None, typer.Option(help="Most turns; one turn asks at most two queries.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Most calls: one query to one tier each.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Longest search, in seconds of wall clock.")] = None,
+    k: Annotated[int | None, typer.Option(help="Passages that one call asks for.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Record the search in this new file, or in a new file in this folder.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Search for the evidence that a question needs; answer it, or abstain and say what is missing.
+
+    Example: sufficit ask 'Who taught the founder of the Lyceum?' --index wiki.index --policy band --max-turns 4
+    """
+    from .build import open_agent
+
+    settings = load_settings(
+        {
+            "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
+            "max_turns": max_turns, "max_calls": max_calls, "max_seconds": max_seconds, "k": k, "trace": trace,
+        }
+    )  # fmt: skip
+    with Console(stderr=True).status("Opening the index and loading the model …"):
+        agent = open_agent(settings=settings)
+    asyncio.run(_ask(agent, question, settings.trace, as_json=as_json))
+
+
+async def _ask(agent: Any, question: str, trace: Path | None, *, as_json: bool) -> None:
+    from .render import live_table, outcome
+    from .wire import result_json
+
+    if as_json:
+        result = await agent.run(question, trace=trace)
+        _print_json(result_json(result))
+        return
+    console = Console()
+    seen: list[Any] = []
+    with Live(live_table(seen, question=question), console=console, auto_refresh=False) as live:
+        async with agent.stream(question, trace=trace) as turns:
+            async for turn in turns:
+                seen.append(turn)
+                live.update(live_table(seen, question=question), refresh=True)
+            result = await turns.result()
+    console.print(outcome(result))
+
+
+@app.command()
+@reported
+def score(
+    question: Annotated[str, typer.Option(help="The question.")],
+    passages: Annotated[Path, typer.Option(help="JSONL file of passages: {title, text, optional id, url}.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Score whether a question plus passages suffice, and say which part of the question is uncovered.
+
+    Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
+    """
+    from retrieval import EvidenceSet
+    from retrieval.corpora import open_corpus
+    from retrieval.corpora import passages as passages_of
+    from rinse import RinseScorer
+
+    from .wire import sufficiency_json
+
+    if not question.strip():
+        raise ConfigError("The question is empty. Pass one, e.g. --question 'Who wrote Emma?'.")
+    corpus = open_corpus(passages)
+    evidence = EvidenceSet.of(p for document in corpus for p in passages_of(document, max_words=10_000))
+    for kind, count in sorted(corpus.problems.items()):
+        typer.echo(f"{passages}: {count} × {kind}", err=True)
+    sufficiency = RinseScorer.small().score(question, evidence)
+    if as_json:
+        _print_json({"question": question, **(sufficiency_json(sufficiency) or {})})
+        return
+    typer.echo(f"score     {sufficiency.score:.3f}")
+    typer.echo(f"passages  {sufficiency.passages}")
+    for gap in sufficiency.gaps:
+        typer.echo(f"gap       {gap.text!r} (coverage {gap.coverage:.2f})")
+
+
+@app.command()
+@reported
+def doctor(
+    index: Annotated[Path | None, typer.Option(help="An index to look at too.")] = None, as_json: JsonFlag = False
+) -> None:
+    """Look at versions, model weights, the scorer's profile and an index; exit status 1 if something is wrong.
+
+    Example: sufficit doctor --index wiki.index
+    """
+    from .doctor import examine
+
+    findings = examine(load_settings({"index": index}).index)
+    if as_json:
+        _print_json({"ok": all(f.ok for f in findings), "findings": [f.as_json() for f in findings]})
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.part:<12} {finding.detail}")
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

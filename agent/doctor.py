@@ -1,0 +1,77 @@
+"""`sufficit doctor`: what is installed, and whether it fits together."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from retrieval import RetrievalError
+from rinse import RinseError
+
+_LIBRARIES = ("sufficit", "torch", "tokenizers", "safetensors", "faiss-cpu", "numpy", "httpx", "pydantic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at."""
+
+    part: str
+    ok: bool
+    detail: str
+    """A version or a fingerprint; if something is wrong, what to do."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {"part": self.part, "ok": self.ok, "detail": self.detail}
+
+
+def examine(index: Path | None) -> list[Finding]:
+    """Look at everything that a search needs; one finding a part, in the order in which a search needs them."""
+    findings = [Finding(part="python", ok=True, detail=f"{platform.python_version()} on {platform.platform()}")]
+    findings += _versions()
+    findings.append(_look("model", _model))
+    findings.append(_look("profile", _profile))
+    if index is not None:
+        findings.append(_look("index", lambda: _index(index)))
+    return findings
+
+
+def _versions() -> Iterator[Finding]:
+    for name in _LIBRARIES:
+        try:
+            yield Finding(part=name, ok=True, detail=metadata.version(name))
+        except metadata.PackageNotFoundError:
+            yield Finding(part=name, ok=False, detail=f"not installed; pip install {name}")
+
+
+def _look(part: str, examine_part: Callable[[], str]) -> Finding:
+    try:
+        return Finding(part=part, ok=True, detail=examine_part())
+    except (RetrievalError, RinseError) as error:
+        return Finding(part=part, ok=False, detail=str(error))
+
+
+def _model() -> str:
+    from retrieval.index import DEFAULT_ENCODER, TransformerEncoder
+
+    encoder = TransformerEncoder.named(DEFAULT_ENCODER)
+    encoder.encode(["a text"])
+    return f"{encoder.name}, {encoder.dims} dims, fingerprint {encoder.fingerprint[:12]}"
+
+
+def _profile() -> str:
+    from rinse import RinseScorer
+
+    return f"small, fingerprint {RinseScorer.small().fingerprint[:12]}"
+
+
+def _index(folder: Path) -> str:
+    from retrieval.index import LocalIndex, index_info
+
+    with LocalIndex.open(folder):
+        info = index_info(folder)
+    return f"{folder}: {info.passages} passages of {info.documents} documents, checked"
