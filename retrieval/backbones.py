@@ -75,7 +75,7 @@ class Backbone:
             content = file.read(_LARGEST_CONFIG + 1)
         try:
             config = json.loads(content) if len(content) <= _LARGEST_CONFIG else None
-        except ValueError:
+        except (ValueError, RecursionError):
             config = None
         if not isinstance(config, dict):
             raise BackboneCorruptError(f"{path} is no JSON object of at most 1 MiB. Download the model again.")

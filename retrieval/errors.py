@@ -8,6 +8,7 @@ RetrievalError
 │   ├── IndexNotFoundError    no finished index in the folder
 │   ├── IndexCorruptError     files are missing, changed or contradict each other
 │   ├── IndexVersionError     written by another version of the format
+│   ├── IndexBusyError        another process builds it
 │   └── EncoderMismatchError  built with another encoder than the one that opens it
 ├── CorpusError               a corpus file cannot be read; says file, line, what was expected
 └── BackboneError
@@ -48,6 +49,10 @@ class IndexCorruptError(IndexFolderError):
 
 class IndexVersionError(IndexFolderError):
     """The index was written in another version of the format."""
+
+
+class IndexBusyError(IndexFolderError):
+    """Another process is building this index."""
 
 
 class EncoderMismatchError(IndexFolderError):

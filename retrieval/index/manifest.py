@@ -1,0 +1,234 @@
+"""What an index folder says about itself.
+
+DIR/manifest.json       names the data folder; replacing this one file publishes a new index at once
+DIR/data-0123456789ab/  passages.sqlite, vectors.npy, ids.npy, sparse/
+DIR/building/           the unfinished work of a builder, if one runs or was killed
+DIR/lock                held by the builder
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import EncoderMismatchError, IndexCorruptError, IndexNotFoundError, IndexVersionError
+from .encoder import Encoder
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 1 << 20
+_HASHED_UP_TO = 1 << 20
+"""Files up to this size are hashed when the index opens; of larger ones only the size is compared."""
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Name = Annotated[str, Field(max_length=4096)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class CorpusRecord(_Strict):
+    """The corpus that was indexed."""
+
+    name: Name
+    """File or folder name, without its path."""
+    sha256: Sha256
+    """Of the content."""
+
+
+class EncoderRecord(_Strict):
+    """The encoder that made the vectors."""
+
+    name: Name
+    fingerprint: Name
+    dims: Annotated[int, Field(ge=1, le=65536)]
+
+
+class Settings(_Strict):
+    """How texts were cut and split into words."""
+
+    max_words: Annotated[int, Field(ge=1)]
+    """Longest chunk of an article."""
+    whole_words: Annotated[int, Field(ge=1)]
+    """Longest record of a JSONL corpus that stays whole."""
+
+
+class Counts(_Strict):
+    """What went in."""
+
+    documents: Count
+    passages: Count
+    """Distinct texts."""
+    problems: dict[Name, Count]
+    """Records that could not be used, by kind."""
+
+
+class FileRecord(_Strict):
+    """One file of the data folder."""
+
+    bytes: Count
+    sha256: Sha256 | None
+    """None for large files."""
+
+
+class Manifest(_Strict):
+    """The content of `manifest.json`."""
+
+    format: Annotated[int, Field(ge=1)]
+    """Version of the folder's layout."""
+    sufficit: Name
+    """Version of the program that wrote it."""
+    created: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$")]
+    """UTC, ISO 8601."""
+    data: Annotated[str, Field(pattern=r"^data-[0-9a-f]{12}$")]
+    """Name of the data folder."""
+    corpus: CorpusRecord
+    encoder: EncoderRecord
+    settings: Settings
+    counts: Counts
+    files: dict[Annotated[str, Field(pattern=r"^\.?\w[\w.-]*(/\.?\w[\w.-]*)*$")], FileRecord]
+    """By path inside the data folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexInfo:
+    """An index folder at a glance."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def bytes(self) -> int:
+        """Size of the data on the disk."""
+        return sum(file.bytes for file in self.manifest.files.values())
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read `manifest.json`.
+
+    Raises:
+        IndexNotFoundError: there is none.
+        IndexVersionError: it belongs to another version of the layout.
+        IndexCorruptError: it is too large, no JSON, or has a field missing, unknown or out of range.
+    """
+    path = folder / MANIFEST
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_MANIFEST + 1)
+    except OSError as error:
+        raise IndexNotFoundError(
+            f"There is no finished index in {folder} ({error.strerror}). Build one: {how_to_build(folder)}"
+        ) from error
+    if len(content) > _LARGEST_MANIFEST:
+        raise _damaged(path, f"it is larger than {_LARGEST_MANIFEST} bytes", folder)
+    try:
+        fields = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, f"it is no JSON ({error})", folder) from error
+    _check_format(fields, path, folder)
+    try:
+        return Manifest.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _damaged(path, f"{where}: {first['msg']}", folder) from error
+
+
+def _check_format(fields: Any, path: Path, folder: Path) -> None:  # noqa: ANN401 - whatever the JSON holds
+    found = fields.get("format") if isinstance(fields, dict) else None
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise _damaged(path, f"format must be a number, it is {found!r}", folder)
+    if found != FORMAT:
+        raise IndexVersionError(
+            f"The index in {folder} has format {found}, this version of sufficit reads format {FORMAT}. "
+            f"Build it again: {how_to_build(folder)}"
+        )
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put a manifest in place of the present one in one step, so that a reader sees the old or the new index."""
+    fresh = folder / f"{MANIFEST}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(manifest.model_dump_json(indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / MANIFEST)
+    flush_folder(folder)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make new names in a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def describe_files(data: Path) -> dict[str, FileRecord]:
+    """Sizes of all files in a data folder, and hashes of the small ones."""
+    paths = sorted(path for path in data.rglob("*") if path.is_file())
+    return {path.relative_to(data).as_posix(): _describe(path) for path in paths}
+
+
+def check_files(folder: Path, manifest: Manifest) -> None:
+    """Compare the files of the data folder with the manifest. Extra files do no harm.
+
+    Raises:
+        IndexCorruptError: one is missing, or has another size or hash.
+    """
+    data = folder / manifest.data
+    for name, expected in manifest.files.items():
+        path = data / name
+        if not path.is_file():
+            raise _damaged(path, "it is missing", folder)
+        found = _describe(path)
+        if found.bytes != expected.bytes:
+            raise _damaged(path, f"it has {found.bytes} bytes instead of {expected.bytes}", folder)
+        if expected.sha256 is not None and found.sha256 != expected.sha256:
+            raise _damaged(path, "its content has changed (sha256)", folder)
+
+
+def check_encoder(folder: Path, manifest: Manifest, encoder: Encoder) -> None:
+    """Refuse an encoder that is not the one of the index; where its files lie does not matter (cases R05, R06).
+
+    Raises:
+        EncoderMismatchError: another width or another fingerprint.
+    """
+    built = manifest.encoder
+    if (built.dims, built.fingerprint) != (encoder.dims, encoder.fingerprint):
+        raise EncoderMismatchError(
+            f"The index in {folder} was built with {built.name} ({built.dims} dims, {_short(built.fingerprint)}), "
+            f"the encoder is {encoder.name} ({encoder.dims} dims, {_short(encoder.fingerprint)}). "
+            f"Open it with the encoder that built it, or build it again: {how_to_build(folder)}"
+        )
+
+
+def how_to_build(folder: Path) -> str:
+    """The command that builds the index of a folder."""
+    return f"sufficit index build CORPUS --out {folder}"
+
+
+def _short(fingerprint: str) -> str:
+    """The beginning of the hash and whatever settings follow it: `53aa51172d14:mean:256`."""
+    content, colon, settings = fingerprint.partition(":")
+    return f"{content[:12]}{colon}{settings}"
+
+
+def _describe(path: Path) -> FileRecord:
+    size = path.stat().st_size
+    if size > _HASHED_UP_TO:
+        return FileRecord(bytes=size, sha256=None)
+    return FileRecord(bytes=size, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def _damaged(path: Path, what: str, folder: Path) -> IndexCorruptError:
+    return IndexCorruptError(f"{path} is damaged: {what}. Build the index again: {how_to_build(folder)}")
