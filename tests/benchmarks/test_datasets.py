@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.datasets import GoldPassage, GoldSentence, Question, load_questions, questions, stream_questions
+from benchmarks.datasets.sample import draw, load_all
 from benchmarks.errors import DatasetError
 from retrieval import Passage
 
@@ -159,3 +160,34 @@ def test_any_bytes_give_one_item_a_line(tmp_path_factory: pytest.TempPathFactory
     path.write_bytes(content)
     items = list(stream_questions(path))
     assert len(items) == sum(bool(line.strip()) for line in content.split(b"\n"))
+
+
+def test_two_files_are_one_list_and_a_question_in_both_counts_once(tmp_path: Path) -> None:
+    """Case R11 across files: the repeat is a fault that names question and file; faults of both files are kept."""
+    one = write(tmp_path / "one.jsonl", row(id="a"), row(id="b"), "broken")
+    two = write(tmp_path / "two.jsonl", row(id="b"), row(id="c"), row(id="b", dataset="other"))
+    loaded = load_all([one, two])
+    assert [(question.dataset, question.id) for question in loaded.questions] == [
+        ("toy", "a"),
+        ("toy", "b"),
+        ("toy", "c"),
+        ("other", "b"),
+    ]
+    assert [(fault.file, fault.kind) for fault in loaded.faults] == [
+        ("one.jsonl", "not_json"),
+        ("two.jsonl", "repeated_id"),
+    ]
+
+
+@given(st.integers(0, 40), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_a_sample_depends_on_ids_and_seed_alone(limit: int, seed: int, shuffler: Any) -> None:
+    """Each dataset has its own share, order is kept, a larger limit keeps what a smaller one drew."""
+    fields = {"split": "dev", "question": "?", "answers": (), "answerable": False, "support": (), "group": "g"}
+    questions = [Question(id=str(n), dataset="ab"[n % 2], **fields) for n in range(30)]  # type: ignore[arg-type]
+    drawn = draw(questions, limit, seed=seed)
+    assert list(drawn) == [question for question in questions if question in drawn]
+    assert [sum(question.dataset == name for question in drawn) for name in "ab"] == [min(limit, 15)] * 2
+    shuffled = shuffler.sample(questions, len(questions))
+    assert set(draw(shuffled, limit, seed=seed)) == set(drawn)
+    assert set(drawn) <= set(draw(questions, limit + 1, seed=seed))
+    assert draw(questions, None, seed=seed) == tuple(questions)

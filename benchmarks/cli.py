@@ -1,0 +1,173 @@
+"""The command line: `python -m benchmarks NAME`. Each benchmark is imported when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from .output import Report
+
+app = typer.Typer(
+    name="python -m benchmarks",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="""Measure Sufficit: whole searches, and its parts.
+
+    Figures go to stdout, as a table or with --json as one object and nothing else; progress goes to stderr.
+
+    [bold]Examples[/bold]
+
+      python -m benchmarks quick
+
+      python -m benchmarks quick --policy fixed-2 --policy band --limit 20
+
+      python -m benchmarks quick --questions dev.jsonl.gz --corpus corpus.jsonl.gz --out run.jsonl --json
+
+      python -m benchmarks heartbeat --json
+
+    [bold]Exit status[/bold]
+
+      0 a report was printed (failed searches are counted in it), 1 none could be made,
+
+      2 wrong usage, 130 interrupted
+    """,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
+
+
+@app.callback()
+def _benchmarks() -> None:
+    """Keeps the name of a single command necessary."""
+
+
+@app.command()
+def quick(
+    *,
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", help="band, threshold or fixed-K; repeat to compare. Default: band."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write one line a question as it completes; a stopped run is taken up again."),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Searches at once. Changes times, not outcomes.")
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Whole searches over questions with annotated support: is it found, is the decision right, the answer too?
+
+    Without options: our own questions over the demo's Wikipedia excerpt.
+
+    Times are honest with --concurrency 1 on a machine that does nothing else.
+
+    `digest` is equal for two runs that did the same on every question.
+
+    [bold]Examples[/bold]
+
+      python -m benchmarks quick --policy fixed-2 --policy band
+
+      python -m benchmarks quick --questions a.dev.jsonl.gz --questions b.dev.jsonl.gz --corpus pool.jsonl.gz
+
+      python -m benchmarks quick --limit 50 --out run.jsonl
+    """
+    with _reporting(as_json=as_json) as reports:
+        from .quick import QuickOptions, run_quick
+
+        options = QuickOptions(
+            questions=tuple(questions or ()),
+            corpus=corpus,
+            index=index,
+            policies=tuple(dict.fromkeys(policy or ())),
+            limit=limit,
+            seed=seed,
+            out=out,
+            concurrency=concurrency,
+        )
+        reports.append(run_quick(options))
+
+
+@app.command()
+def heartbeat(
+    *,
+    passages: Annotated[int, typer.Option("--passages", min=1, help="Passages that are scored at once.")] = 200,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Does the event loop stay free while passages are scored? The largest gap between beats of 10 ms (case L14).
+
+    [bold]Example[/bold]
+
+      python -m benchmarks heartbeat --json
+    """
+    with _reporting(as_json=as_json) as reports:
+        from rinse.scorer import RinseScorer
+
+        from .heartbeat import run_heartbeat
+
+        reports.append(run_heartbeat(RinseScorer.small, passages=passages, seed=seed))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+@contextmanager
+def _reporting(*, as_json: bool) -> Iterator[list[Report]]:
+    """Keep stdout for the report, print it, and turn errors into one line and an exit status."""
+    reports: list[Report] = []
+    try:
+        with redirect_stdout(sys.stderr):  # whatever a library prints is not part of the report
+            yield reports
+    except Exception as error:
+        raise _explained(error) from error
+    from .output import emit
+
+    for report in reports:
+        emit(report, as_json=as_json)
+
+
+def _explained(error: Exception) -> Exception:
+    """A usage error, a failure whose message is printed, or the error itself: then it is a fault of ours."""
+    from agent.errors import AgentError, ConfigError
+    from policies.errors import PolicyError, PolicyParameterError
+    from retrieval.errors import RetrievalError
+    from rinse.errors import RinseError
+
+    from .errors import BenchmarkError, SettingsError
+
+    if isinstance(error, SettingsError | ConfigError | PolicyParameterError):
+        return typer.BadParameter(str(error))
+    if isinstance(error, BenchmarkError | AgentError | PolicyError | RetrievalError | RinseError):
+        typer.echo(f"error: {error}", err=True)
+        return typer.Exit(1)
+    return error
