@@ -141,6 +141,8 @@ def test_band_minimum_holds_back_an_abstention_too() -> None:
         ([5, 0, 0], {"tier_turns": 1}, "search progress"),
         ([5, 0, 0], {"tier_turns": 0}, "search progress"),
         ([5, 0, 0, 0], {"tier_turns": 2}, "abstain stagnation"),
+        # a history that is shorter than the turns on the tier is looked at as far as it goes
+        ([0, 0], {"tier_turns": 3, "passages": 2}, "abstain stagnation"),
         # L01: an empty search is empty, not stagnant
         ([0, 0], {}, "abstain no_evidence"),
         # a failing tier says nothing about what it holds
