@@ -135,9 +135,7 @@ def _shown(code: Wikicode, hidden: frozenset[str]) -> Iterator[str]:
         elif isinstance(node, Wikilink):
             yield from _shown_link(node, hidden)
         elif isinstance(node, Template):
-            yield prose_of(
-                str(node.name), [_value(param.value, hidden) for param in node.params if not param.showkey]
-            )
+            yield _shown_template(node, hidden)
         elif isinstance(node, Tag):
             if node.contents is not None:
                 yield from _shown(node.contents, hidden)
@@ -147,8 +145,10 @@ def _shown(code: Wikicode, hidden: frozenset[str]) -> Iterator[str]:
             yield str(node)
 
 
-def _value(code: Wikicode, hidden: frozenset[str]) -> str:
-    return "".join(_shown(code, hidden)).strip()
+def _shown_template(template: Template, hidden: frozenset[str]) -> str:
+    values = ["".join(_shown(param.value, hidden)).strip() for param in template.params if not param.showkey]
+    options = [str(param.name).strip() for param in template.params if param.showkey]
+    return prose_of(str(template.name), values, options=options)
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*|simple")
@@ -172,9 +172,9 @@ def _shown_link(link: Wikilink, hidden: frozenset[str]) -> Iterator[str]:
 
 _TIDY = (
     (re.compile(r"'{2,}|\[\[|\]\]|\{\{|\}\}|\{\||\|\}|__[A-Z]+__"), ""),
-    (re.compile(r"\( ?(?:[,;:/] ?)+"), "("),
-    (re.compile(r"(?<![,;: ])(?: ?[,;:])+ ?\)"), ")"),
-    (re.compile(r" ?\( ?\)"), ""),
+    (re.compile(r"\( ?(?:[,;:/] ?)*"), "("),
+    (re.compile(r"(?<![,;: ])(?: ?[,;:])* ?\)"), ")"),
+    (re.compile(r" ?\(\)"), ""),
     (re.compile(r" (?=[,;.)](?: |$))"), ""),
 )
 

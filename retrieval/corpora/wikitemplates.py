@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 _SIGNS = {
     "!": "|",
@@ -40,12 +40,13 @@ _SHIPS = ("HMS", "MV", "RMS", "SS", "USS")
 _BETWEEN = frozenset(("to", "-", "–", "and", "or", "by", "x", "+/-", "±"))
 
 
-def prose_of(name: str, values: list[str]) -> str:
+def prose_of(name: str, values: list[str], *, options: Collection[str] = ()) -> str:
     """What a template shows inside a sentence, as plain text; nothing for one that is not known.
 
     Args:
         name: As it is written; case, underscores and white space around it do not matter.
         values: Its positional values as plain text, in order.
+        options: The names of its named values.
 
     >>> prose_of("Convert", ["10", "to", "12", "mi", "km"]), prose_of("Infobox person", ["x"])
     ('10 to 12 mi', '')
@@ -56,6 +57,8 @@ def prose_of(name: str, values: list[str]) -> str:
         values = [argument.strip(), *values]
     if key in _SIGNS or not values:
         return _SIGNS.get(key, "")
+    if key == "as of":
+        return f"{'as' if 'lc' in options else 'As'} of {values[0]}"
     show = _SHOW.get("lang-" if key.startswith("lang-") else key)
     return show(values) if show else ""
 
@@ -80,5 +83,5 @@ _SHOW: dict[str, Callable[[list[str]], str]] = {
     **dict.fromkeys(("chem", "chem2"), "".join),
     **dict.fromkeys(("convert", "cvt"), _measure),
     **{prefix.lower(): _ship(prefix) for prefix in _SHIPS},
-    "as of": lambda values: f"as of {values[0]}",
+    "oldstyledate": lambda values: ", ".join(values[:2]),
 }
