@@ -43,6 +43,11 @@ class Itinerary:
         return self._visited[-1].name if self._visited else ""
 
     @property
+    def price(self) -> float:
+        """Price of one call to the present tier."""
+        return self._visited[-1].price if self._visited else 0.0
+
+    @property
     def tried(self) -> tuple[str, ...]:
         """Queries that the present tier answered, oldest first. One that failed may be asked again."""
         return tuple(self._tried)

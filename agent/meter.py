@@ -37,12 +37,8 @@ class Meter:
 
     def affordable_calls(self, most: int, price: float) -> int:
         """How many calls at this price fit what is left, at most `most`."""
-        left = self.left()
-        if left.calls is not None:
-            most = min(most, left.calls)
-        if left.price is not None and price > 0:
-            most = min(most, int(left.price / price))
-        return max(most, 0)
+        affordable = self.left().calls_at(price)
+        return most if affordable is None else min(most, affordable)
 
     async def within(self, limit: float | None, work: Awaitable[T]) -> T:
         """Await `work`, no longer than `limit` seconds (None = no limit of its own) and the rest of the budget.

@@ -197,6 +197,7 @@ class Search:
             score_invalid=self._assessment.invalid,
             new_passages=tuple(self._new_counts),
             passages=len(self._evidence),
+            tier_price=self._itinerary.price,
             tier_turns=self._itinerary.turns,
             observations=dict(self._assessment.observations),
             spend=self._meter.spent(),

@@ -7,13 +7,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from policies import Abstain, AnswerNow, Decision, SearchOn, SearchState, Widen
+from policies import Decision, Reason, SearchState, Widen
 from retrieval import Event, EvidenceSet, Hit, Passage
 from rinse import Sufficiency
 
 from .result import SearchResult, Turn
-
-_ACTIONS: Mapping[type, str] = {AnswerNow: "answer", SearchOn: "search", Widen: "widen", Abstain: "abstain"}
 
 _PASSAGE = TypeAdapter(Passage)
 _SUFFICIENCY = TypeAdapter(Sufficiency)
@@ -51,13 +49,19 @@ def read_state(data: Mapping[str, Any]) -> SearchState:
     return _STATE.validate_python(data)
 
 
-def decision_json(decision: Decision) -> dict[str, Any]:
-    """`{"action": "answer" | "search" | "widen" | "abstain", "reason": {"code", "by", "values"}, "tier"?}`."""
-    reason = decision.reason
-    data: dict[str, Any] = {
-        "action": _ACTIONS[type(decision)],
-        "reason": {"code": reason.code, "by": reason.by, "values": dict(reason.values)},
+def reason_json(reason: Reason) -> dict[str, Any]:
+    """`{"code", "by", "values", "overruled"}`."""
+    return {
+        "code": reason.code,
+        "by": reason.by,
+        "values": dict(reason.values),
+        "overruled": list(reason.overruled),
     }
+
+
+def decision_json(decision: Decision) -> dict[str, Any]:
+    """`{"action": "answer" | "search" | "widen" | "abstain", "reason": ..., "tier"?}`."""
+    data: dict[str, Any] = {"action": decision.action, "reason": reason_json(decision.reason)}
     if isinstance(decision, Widen) and decision.tier is not None:
         data["tier"] = decision.tier
     return data
@@ -107,7 +111,7 @@ def result_json(result: SearchResult, *, with_passages: bool = True) -> dict[str
     return {
         "question": result.question,
         "action": result.action,
-        "reason": {"code": result.reason.code, "by": result.reason.by, "values": dict(result.reason.values)},
+        "reason": reason_json(result.reason),
         "answer": None if answer is None else answer.text,
         "citations": [_ANY.dump_python(citation, mode="json") for citation in result.citations],
         "verdict": _ANY.dump_python(result.verdict, mode="json"),

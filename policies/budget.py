@@ -33,7 +33,7 @@ class Budget:
     max_tokens: int | None = None
     """Tokens of language models; checked before a turn."""
     max_price: float | None = None
-    """In the unit of the tiers' prices; checked before each call."""
+    """In the unit of the tiers' prices; checked before each call. Tiers that cost nothing may always be asked."""
 
     def __post_init__(self) -> None:
         for name in ("max_turns", "max_calls", "max_tokens"):
@@ -72,30 +72,40 @@ def enforce(decision: Decision, state: SearchState) -> Decision:
     if state.left.exhausted is not None:
         return Abstain(reason=_end(decision, state, f"budget_{state.left.exhausted}"))
     if isinstance(decision, Widen):
-        return decision if state.tiers_left else Abstain(reason=decision.reason)
+        return _widened(decision, state)
     blocked = _blocked(state)
     return decision if blocked is None else _elsewhere(decision, state, blocked)
 
 
 def can_go_on(state: SearchState) -> bool:
     """Whether another turn is possible, in this tier or another. If not, `enforce` lets no wish to go on pass."""
-    return state.left.exhausted is None and (bool(state.tiers_left) or _blocked(state) is None)
+    return state.left.exhausted is None and (bool(state.tiers_within_reach) or _blocked(state) is None)
 
 
 def _blocked(state: SearchState) -> str | None:
     """Why this tier cannot be searched further, or None."""
-    if state.failed_turns and (state.tiers_left or state.failed_turns > 1):
+    if state.failed_turns and (state.tiers_within_reach or state.failed_turns > 1):
         return "tier_failed"  # the only tier left gets one more try
     if state.passages == 0 and state.tier_turns > 0 and not state.failed_turns:
         return "no_evidence"
     if state.nothing_to_ask:
         return "nothing_to_ask"
+    if state.left.calls_at(state.tier_price) == 0:
+        return "budget_price"
     return None
 
 
+def _widened(wish: Widen, state: SearchState) -> Widen | Abstain:
+    """To the tier that was asked for, else to the first one that the price left can pay."""
+    names = [tier.name for tier in state.tiers_within_reach]
+    if not names:
+        return Abstain(reason=_end(wish, state, "budget_price") if state.tiers_left else wish.reason)
+    return wish if wish.tier in names else Widen(reason=wish.reason, tier=names[0])
+
+
 def _elsewhere(wish: SearchOn, state: SearchState, blocked: str) -> Widen | Abstain:
-    if state.tiers_left:
-        return Widen(reason=wish.reason.replaced(blocked, by="enforce"))
+    if state.tiers_within_reach:
+        return _widened(Widen(reason=wish.reason.replaced(blocked, by="enforce")), state)
     return Abstain(reason=_end(wish, state, blocked))
 
 

@@ -35,6 +35,8 @@ class SearchState:
     """New distinct passages each turn, oldest first."""
     passages: int = 0
     """Distinct passages so far, |E|."""
+    tier_price: float = 0.0
+    """Price of one call to the present tier."""
     tier_turns: int = 0
     """Turns on the present tier."""
     observations: Mapping[str, float] = field(default_factory=dict)
@@ -47,6 +49,11 @@ class SearchState:
     """True if the planner has no query left for this tier."""
     failed_turns: int = 0
     """How many turns in a row, up to the latest, had all their calls to this tier fail."""
+
+    @property
+    def tiers_within_reach(self) -> tuple[TierInfo, ...]:
+        """Tiers not tried yet that what is left of the price pays at least one call of, in order."""
+        return tuple(tier for tier in self.tiers_left if self.left.calls_at(tier.price) != 0)
 
     @property
     def score(self) -> float | None:

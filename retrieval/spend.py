@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -44,10 +45,24 @@ class Allowance:
     def exhausted(self) -> str | None:
         """The name of the first amount that is used up, in the order of the fields, or None.
 
-        An amount that became NaN, because some part reported NaN as its spend, counts as used up.
+        An amount that became NaN, because some part reported NaN as its spend, counts as used up. The price is
+        not among them: what is left of it is enough for one tier and too little for another, see `calls_at`.
         """
-        for name in ("turns", "calls", "seconds", "tokens", "price"):
+        for name in ("turns", "calls", "seconds", "tokens"):
             left = getattr(self, name)
             if left is not None and not left > 0:
                 return name
         return None
+
+    def calls_at(self, price: float) -> int | None:
+        """How many calls at this price are left, by count and by price; None = unlimited.
+
+        >>> Allowance(calls=5, price=0.3).calls_at(0.1)
+        3
+        """
+        limits = [] if self.calls is None else [self.calls]
+        if self.price is not None and math.isnan(self.price):
+            limits.append(0)  # some part reported NaN as its spend: nobody knows what is left
+        elif self.price is not None and price > 0:
+            limits.append(int(self.price / price * (1 + 1e-9)))  # 0.3 / 0.1 is a little below 3
+        return max(min(limits), 0) if limits else None

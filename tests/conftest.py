@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from pytest_socket import socket_allow_hosts
 
 if TYPE_CHECKING:

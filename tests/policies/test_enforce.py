@@ -113,3 +113,20 @@ def test_a_reason_does_not_rest_on_nan(value: float) -> None:
     """S04: a policy that lets such a number through is wrong, and hears so."""
     with pytest.raises(PolicyContractError, match=r"'mine'.*must be finite numbers"):
         Reason(code="guess", by="mine", values={"score": value})
+
+
+def test_a_price_that_pays_no_call_here_goes_where_it_does_or_ends_as_budget_price() -> None:
+    """A tier that costs more than what is left is not asked; one that is free always may be."""
+    free, dear = TierInfo(name="cache"), TierInfo(name="web", price=1.0)
+    poor = Allowance(price=0.5)
+    assert enforce(SEARCH, state(left=poor, tier_price=0.5)) == SEARCH
+    assert enforce(SEARCH, state(left=Allowance(price=0.0))) == SEARCH
+    onward = enforce(SEARCH, state(left=poor, tier_price=1.0, tiers_left=(dear, free)))
+    assert isinstance(onward, Widen)
+    assert (onward.tier, onward.reason.code) == ("cache", "budget_price")
+    end = enforce(SEARCH, state(left=poor, tier_price=1.0, tiers_left=(dear,)))
+    assert isinstance(end, Abstain)
+    assert end.reason.code == "budget_price"
+    assert enforce(Widen(reason=SEARCH.reason, tier="web"), state(left=poor, tiers_left=(dear, free))) == Widen(
+        reason=SEARCH.reason, tier="cache"
+    )

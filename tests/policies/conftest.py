@@ -1,8 +1,0 @@
-"""Property tests: the same examples on every run, and no clock."""
-
-from __future__ import annotations
-
-from hypothesis import settings
-
-settings.register_profile("steady", deadline=None, derandomize=True)
-settings.load_profile("steady")
