@@ -15,6 +15,8 @@ _BUSY_SECONDS = 30.0
 _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 """SQLITE_ERROR: the schema has been checked, so a statement that does not fit it speaks of a changed file."""
 
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
 
 class Database:
     """A file whose changes become visible, all at once and durably, at `commit`. Any number of threads may read.
@@ -200,6 +202,11 @@ def _typed(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         # The upper bits of a code say more than which kind of failure it is.
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE) & 0xFF
+        if kind in _DAMAGED:
             raise IndexCorruptError(f"{path} is damaged: {error}. Build the index again.") from error
-        raise IndexFolderError(f"{path} cannot be used now: {error}. Try again, or check the disk.") from error
+        if kind in _BUSY:
+            raise IndexFolderError(
+                f"{path} is being written by another process. Wait until that is done, and try again."
+            ) from error
+        raise IndexFolderError(f"{path} cannot be used: {error}. Check the disk and its rights.") from error
