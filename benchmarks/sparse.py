@@ -1,0 +1,224 @@
+"""Which engine for the sparse index? `python -m benchmarks.sparse --corpus FILE --questions FILE ... [--json]`.
+
+Every engine indexes the corpus and is asked every question. Rows of three kinds come out: figures of retrieval by
+dataset (`construction` is `retrieval`), costs of building (`case` is `build`), and whether deleted documents leave
+a trace (`case` is `delete-random` or `delete-longer`): half of the documents are deleted, and the ten best hits for
+each question are compared with those of an index that never held them. docs/decisions/001-sparse-index.md sums up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from rich.console import Console
+
+from retrieval.corpora import open_corpus, passages
+from retrieval.text import tokenise
+
+from .datasets import GoldPassage, Question
+from .datasets.sample import draw, load_all
+from .environment import versions
+from .errors import SettingsError
+from .metrics import all_support_at, mean, recall_at
+from .output import Report, Row, emit
+from .sparse_engines import Engine, Fts5, Own, RankBm25, Tantivy, engine_versions
+
+WHOLE_WORDS = 10_000
+"""Passages stay whole: a gold passage in two halves could not be found."""
+DEPTH = 10
+"""Hits that are compared."""
+DELETE_QUESTIONS = 200
+"""Questions asked after half of the documents were deleted."""
+
+ENGINES: Mapping[str, Callable[[Path], Engine]] = {"bm25": Own, "tantivy": Tantivy, "fts5": Fts5}
+ORACLES: Mapping[str, Callable[[], RankBm25]] = {
+    "rank-bm25": RankBm25,
+    "rank-bm25, k1 0.9, b 0.4": lambda: RankBm25(k1=0.9, b=0.4),
+    "rank-bm25, whole words": lambda: RankBm25(words=tokenise),
+}
+"""The first one is what the engines should agree with."""
+
+Items = Sequence[tuple[str, str]]
+_console = Console(stderr=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What every engine goes through."""
+
+    items: Items
+    questions: Sequence[Question]
+    exact: Sequence[Sequence[str]]
+    """The oracle's hits, question by question."""
+    orders: Mapping[str, Sequence[int]]
+    """By case: positions of items, of which the first half is deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a system found for one question."""
+
+    question: Question
+    found: list[str]
+    milliseconds: float
+
+
+def run_sparse(*, corpus: Path, questions: Sequence[Path], limit: int | None = None, seed: int = 0) -> Report:
+    """Compare the engines.
+
+    Args:
+        corpus: What is searched; its passages stay whole.
+        questions: Files whose support are passages of the corpus.
+        limit: Most questions of each dataset, drawn by the seed.
+        seed: Chooses them, and the documents that are deleted.
+
+    Raises:
+        SettingsError: no question has all of its support in the corpus.
+        DatasetError, CorpusError: a file cannot be read.
+    """
+    items = list(dict(_texts(corpus)).items())
+    loaded = load_all(questions)
+    drawn, held = draw(loaded.questions, limit, seed=seed), {key for key, _ in items}
+    usable = [question for question in drawn if _gold(question) and _gold(question) <= held]
+    if not usable:
+        raise SettingsError(f"No question has all its support in {corpus.name}. Pass the corpus it was made for.")
+    rows: list[Row] = []
+    exact: list[list[str]] = []
+    for system, oracle in ORACLES.items():
+        _console.log(system)
+        engine = oracle()
+        engine.add(items)
+        answers = list(_asked(engine, usable))
+        exact = exact or [answer.found for answer in answers]
+        rows += _retrieval(system, answers, exact)
+    orders = {
+        "delete-random": np.random.default_rng(seed).permutation(len(items)).tolist(),
+        "delete-longer": sorted(range(len(items)), key=lambda number: (-len(items[number][1]), items[number][0])),
+    }
+    trial = Trial(items=items, questions=usable, exact=exact, orders=orders)
+    failures = [dataclasses.asdict(fault) for fault in loaded.faults]
+    for system, make in ENGINES.items():
+        _console.log(system)
+        try:
+            rows += _tried(system, make, trial)
+        except ImportError as error:
+            failures.append({"system": system, "reason": f"{error}. Install it with: pip install {system}"})
+    settings = {"corpus": corpus.name, "questions": [path.name for path in questions], "limit": limit}
+    return Report(
+        benchmark="sparse",
+        settings=settings,
+        seed=seed,
+        rows=rows,
+        failures=failures,
+        versions=versions() | engine_versions(),
+    )
+
+
+def _texts(corpus: Path) -> Iterator[tuple[str, str]]:
+    for document in open_corpus(corpus):
+        for passage in passages(document, max_words=WHOLE_WORDS):
+            yield passage.id, passage.full_text
+
+
+def _gold(question: Question) -> set[str]:
+    return {gold.passage_id for gold in question.support if isinstance(gold, GoldPassage)}
+
+
+def _asked(engine: Engine, questions: Sequence[Question]) -> Iterator[Answer]:
+    for question in questions:
+        start = time.perf_counter()
+        found = engine.search(question.question, DEPTH)
+        yield Answer(question=question, found=found, milliseconds=(time.perf_counter() - start) * 1000)
+
+
+def _tried(system: str, make: Callable[[Path], Engine], trial: Trial) -> Iterator[Row]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        start = time.perf_counter()
+        with closing(make(folder / "all")) as engine:
+            engine.add(trial.items)
+            seconds = time.perf_counter() - start
+            answers = list(_asked(engine, trial.questions))
+        yield from _retrieval(system, answers, trial.exact)
+        megabytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+        costs: Row = {"build_seconds": seconds, "megabytes": megabytes}
+        yield {"system": system, "case": "build", "n": len(trial.items), **costs}
+        for case, order in trial.orders.items():
+            yield {"system": system, "case": case, **_after_deleting(order, make, folder / case, trial)}
+
+
+def _retrieval(system: str, answers: Sequence[Answer], exact: Sequence[Sequence[str]]) -> Iterator[Row]:
+    """A row for each dataset; `exact` are the oracle's hits, question by question."""
+    pairs = sorted(zip(answers, exact, strict=True), key=lambda pair: pair[0].question.dataset)
+    for dataset, group in groupby(pairs, key=lambda pair: pair[0].question.dataset):
+        some = list(group)
+        ranks = [_ranks(answer) for answer, _ in some]
+        times = [answer.milliseconds for answer, _ in some]
+        yield {
+            "dataset": dataset,
+            "system": system,
+            "construction": "retrieval",
+            "split": some[0][0].question.split,
+            "n": len(some),
+            "recall@5": mean(recall_at(one, 5) for one in ranks),
+            "recall@10": mean(recall_at(one, 10) for one in ranks),
+            "all_support@10": mean(all_support_at(one, 10) for one in ranks),
+            "same_ten_as_exact": mean(set(answer.found) == set(best) for answer, best in some),
+            "overlap_with_exact@10": mean(
+                len(set(answer.found) & set(best)) / len(best) for answer, best in some if best
+            ),
+            "ms_p50": float(np.quantile(times, 0.5)),
+            "ms_p95": float(np.quantile(times, 0.95)),
+        }
+
+
+def _ranks(answer: Answer) -> list[int | None]:
+    return [answer.found.index(key) + 1 if key in answer.found else None for key in sorted(_gold(answer.question))]
+
+
+def _after_deleting(order: Sequence[int], make: Callable[[Path], Engine], folder: Path, trial: Trial) -> Row:
+    """Delete the first half in `order` from one index, build another of the rest, and compare their answers."""
+    asked = trial.questions[:: max(1, len(trial.questions) // DELETE_QUESTIONS)]
+    half = len(trial.items) // 2
+    with closing(make(folder / "churned")) as churned, closing(make(folder / "fresh")) as fresh:
+        churned.add(trial.items)
+        start = time.perf_counter()
+        churned.delete(trial.items[number][0] for number in order[:half])
+        seconds = time.perf_counter() - start
+        fresh.add([trial.items[number] for number in sorted(order[half:])])
+        pairs = [
+            (old.found, new.found) for old, new in zip(_asked(churned, asked), _asked(fresh, asked), strict=True)
+        ]
+    return {
+        "n": len(asked),
+        "deleted": half,
+        "delete_seconds": seconds,
+        "same_order_as_fresh": mean(old == new for old, new in pairs),
+        "same_ten_as_fresh": mean(set(old) == set(new) for old, new in pairs),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=__doc__)
+    parser.add_argument("--corpus", type=Path, required=True, help="JSON lines, plain or .gz")
+    parser.add_argument("--questions", type=Path, action="append", required=True, help="may be repeated")
+    parser.add_argument("--limit", type=int, help="most questions of each dataset; default: all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="one JSON object and nothing else on stdout")
+    options = parser.parse_args(arguments)
+    report = run_sparse(corpus=options.corpus, questions=options.questions, limit=options.limit, seed=options.seed)
+    emit(report, as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
