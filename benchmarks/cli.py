@@ -81,6 +81,15 @@ def quick(
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, help="Searches at once. Changes times, not outcomes.")
     ] = 1,
+    k: Annotated[int | None, typer.Option("--k", help="Passages that one call asks for.")] = None,
+    max_turns: Annotated[int | None, typer.Option("--max-turns", help="Most turns of a search.")] = None,
+    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Most calls of a search.")] = None,
+    answer_at: Annotated[
+        float | None, typer.Option("--answer-at", help="Answer from this score on. Default: as shipped.")
+    ] = None,
+    abstain_below: Annotated[
+        float | None, typer.Option("--abstain-below", help="Give up below this score. Default: as shipped.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Whole searches over questions with annotated support: is it found, is the decision right, the answer too?
@@ -100,17 +109,27 @@ def quick(
       python -m benchmarks quick --limit 50 --out run.jsonl
     """
     with _reporting(as_json=as_json) as reports:
+        from policies.named import DEFAULT_POLICY
+
         from .quick import QuickOptions, run_quick
 
+        search = {
+            "k": k,
+            "max_turns": max_turns,
+            "max_calls": max_calls,
+            "answer_at": answer_at,
+            "abstain_below": abstain_below,
+        }
         options = QuickOptions(
             questions=tuple(questions or ()),
             corpus=corpus,
             index=index,
-            policies=tuple(dict.fromkeys(policy or ())),
+            policies=tuple(dict.fromkeys(policy or [DEFAULT_POLICY])),
             limit=limit,
             seed=seed,
             out=out,
             concurrency=concurrency,
+            search={name: value for name, value in search.items() if value is not None},
         )
         reports.append(run_quick(options))
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from agent.result import SearchResult
+from retrieval import Event
 
 from .datasets import Question
 from .metrics import answer_f1, exact_match
@@ -56,6 +57,8 @@ class Outcome(BaseModel):
     """Turns that asked something; a look at given evidence is none."""
     calls: int
     degraded: bool
+    events: list[str]
+    """What went wrong on the way, as `part/kind`, in the order in which it happened."""
     seconds: float
     """Wall clock of these turns."""
 
@@ -121,8 +124,13 @@ def judge(question: Question, result: SearchResult, *, policy: str) -> Outcome:
         turns=len(asked),
         calls=result.spend.calls,
         degraded=result.degraded,
+        events=[f"{event.where}/{event.kind}" for event in _events(result)],
         seconds=sum(turn.seconds for turn in asked),
     )
+
+
+def _events(result: SearchResult) -> tuple[Event, ...]:
+    return tuple(event for turn in result.turns for event in turn.events) + result.events
 
 
 def _answer_figures(question: Question, answer: str | None) -> tuple[float | None, float | None]:

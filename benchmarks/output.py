@@ -48,7 +48,7 @@ def emit(report: Report, *, as_json: bool) -> None:
     console = Console()
     console.print(report_table(report))
     for failure in report.failures:
-        console.print("failed:", ", ".join(f"{key} {value}" for key, value in failure.items()), markup=False)
+        console.print("failure:", ", ".join(f"{key} {value}" for key, value in failure.items()), markup=False)
 
 
 def report_table(report: Report) -> Table:

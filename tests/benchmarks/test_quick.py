@@ -134,6 +134,20 @@ def test_without_accepted_answers_no_answer_is_judged() -> None:
     assert (found.action, found.em, found.f1) == ("answer", None, None)
 
 
+def test_what_went_wrong_on_the_way_is_recorded() -> None:
+    """A tier that fails in the first turn degrades the search; the outcome says which part it was."""
+    failing = SearchAgent(
+        tiers=[tier("local", OSError("disk"), [LAKE, FERRY])],
+        scorer=ScriptedScorer(),
+        policy=answer_at(2.0),
+        planner=ScriptedPlanner(),
+        answerer=QuoteAnswerer(),
+    )
+    found = judge(question(), failing.run_sync("Which river?"), policy="threshold")
+    assert found.degraded
+    assert found.events == ["local/tier_failed"]
+
+
 # --- many searches
 
 
