@@ -1,9 +1,9 @@
 """Which engine for the sparse index? `python -m benchmarks.sparse --corpus FILE --questions FILE ... [--json]`.
 
-Every engine indexes the corpus and is asked every question. Rows of three kinds come out: figures of retrieval by
+Every engine indexes the corpus and is asked every question. Three kinds of rows come out: figures of retrieval by
 dataset (`construction` is `retrieval`), costs of building (`case` is `build`), and whether deleted documents leave
-a trace (`case` is `delete-random` or `delete-longer`): half of the documents are deleted, and the ten best hits for
-each question are compared with those of an index that never held them. docs/decisions/001-sparse-index.md sums up.
+a trace (`case` is `delete-random` or `delete-longer`): half of the documents are deleted, and the hits compared
+with those of an index that never held them. docs/decisions/001-sparse-index.md sums up.
 """
 
 from __future__ import annotations
