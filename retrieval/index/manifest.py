@@ -21,7 +21,10 @@ from ..errors import EncoderMismatchError, IndexCorruptError, IndexNotFoundError
 from .encoder import Encoder
 
 FORMAT = 1
+"""Raised when the layout changes, or how texts are cut or split into words: an old index must be built again."""
 MANIFEST = "manifest.json"
+DATA_NAME = r"^data-[0-9a-f]{12}$"
+"""What a data folder is called; anything else in a file from outside is no name of one."""
 _LARGEST_MANIFEST = 1 << 20
 _HASHED_UP_TO = 1 << 20
 """Files up to this size are hashed when the index opens; of larger ones only the size is compared."""
@@ -88,7 +91,7 @@ class Manifest(_Strict):
     """Version of the program that wrote it."""
     created: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$")]
     """UTC, ISO 8601."""
-    data: Annotated[str, Field(pattern=r"^data-[0-9a-f]{12}$")]
+    data: Annotated[str, Field(pattern=DATA_NAME)]
     """Name of the data folder."""
     corpus: CorpusRecord
     encoder: EncoderRecord
@@ -109,6 +112,27 @@ class IndexInfo:
     def bytes(self) -> int:
         """Size of the data on the disk."""
         return sum(file.bytes for file in self.manifest.files.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Flat JSON values for people and programs."""
+        manifest = self.manifest
+        return {
+            "folder": str(self.folder),
+            "documents": manifest.counts.documents,
+            "passages": manifest.counts.passages,
+            "problems": dict(manifest.counts.problems),
+            "bytes": self.bytes,
+            "corpus": manifest.corpus.name,
+            "corpus_sha256": manifest.corpus.sha256,
+            "encoder": manifest.encoder.name,
+            "encoder_fingerprint": manifest.encoder.fingerprint,
+            "dims": manifest.encoder.dims,
+            "max_words": manifest.settings.max_words,
+            "whole_words": manifest.settings.whole_words,
+            "format": manifest.format,
+            "sufficit": manifest.sufficit,
+            "created": manifest.created,
+        }
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -202,7 +202,7 @@ def _typed(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         # The upper bits of a code say more than which kind of failure it is.
-        kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE) & 0xFF
+        kind = getattr(error, "sqlite_errorcode", _without_code(error)) & 0xFF
         if kind in _DAMAGED:
             raise IndexCorruptError(f"{path} is damaged: {error}. Build the index again.") from error
         if kind in _BUSY:
@@ -210,3 +210,8 @@ def _typed(path: Path) -> Iterator[None]:
                 f"{path} is being written by another process. Wait until that is done, and try again."
             ) from error
         raise IndexFolderError(f"{path} cannot be used: {error}. Check the disk and its rights.") from error
+
+
+def _without_code(error: sqlite3.Error) -> int:
+    """What a complaint of Python's own module means: stored text that is no UTF-8, or a call out of turn."""
+    return sqlite3.SQLITE_CORRUPT if isinstance(error, sqlite3.OperationalError) else sqlite3.SQLITE_MISUSE

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ..errors import IndexCorruptError
 from ..passage import Passage, Provenance
+from .sqlite import Database
 
 PASSAGES = "passages.sqlite"
-_AT_ONCE = 500  # parameters in one statement; SQLite allows 999 everywhere
 
+_APPLICATION = 0x5346_5053
+_VERSION = 1
+_PARAMETERS = 500  # in one statement; SQLite allows 999 everywhere
 _SCHEMA = """
 CREATE TABLE passages (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL,
@@ -35,13 +36,16 @@ class PassageWriter:
 
     Args:
         folder: Where the file goes; one that lies there already is replaced.
+
+    Raises:
+        IndexFolderError: the disk is full or cannot be written; also from each method.
     """
 
     def __init__(self, folder: Path) -> None:
         path = folder / PASSAGES
-        path.unlink(missing_ok=True)
-        self._connection = sqlite3.connect(path)
-        self._connection.executescript(_SCHEMA)
+        for old in folder.glob(f"{PASSAGES}*"):
+            old.unlink()
+        self._database = Database.create(path, application=_APPLICATION, version=_VERSION, schema=_SCHEMA)
         self._count = 0
 
     def add(self, passage: Passage) -> bool:
@@ -49,38 +53,26 @@ class PassageWriter:
 
         A text that is known gains the sources of this passage (case R10: by content, never by title).
         """
-        known = self._connection.execute("SELECT row FROM passages WHERE id = ?", (passage.id,)).fetchone()
-        if known is not None:
-            self._add_sources(known[0], passage.provenance)
-            return False
-        self._connection.execute(
-            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._count,
-                passage.id,
-                passage.text,
-                passage.source_id,
-                passage.title,
-                passage.section,
-                passage.url,
-            ),
-        )
-        self._connection.executemany(
-            "INSERT INTO other_sources VALUES (?, ?, ?, ?, ?)", _places(self._count, passage.also)
-        )
+        with self._database.writing() as connection:
+            row = connection.execute("SELECT row FROM passages WHERE id = ?", (passage.id,)).fetchone()
+            if row is not None:
+                (known,) = _read(connection, "p.row = ?", row)
+                fresh = dict.fromkeys(place for place in passage.provenance if place not in known.provenance)
+                _add_places(connection, row[0], fresh)
+                return False
+            first = passage.provenance[0]
+            connection.execute(
+                "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (self._count, passage.id, passage.text, first.source_id, first.title, first.section, first.url),
+            )
+            _add_places(connection, self._count, passage.also)
         self._count += 1
         return True
 
-    def _add_sources(self, row: int, places: tuple[Provenance, ...]) -> None:
-        known = _read(self._connection, "p.row = ?", (row,))[0]
-        fresh = dict.fromkeys(place for place in places if place not in known.provenance)
-        self._connection.executemany(
-            "INSERT INTO other_sources VALUES (?, ?, ?, ?, ?)", _places(row, tuple(fresh))
-        )
-
     def add_alias(self, alias: str, *, source_id: str, title: str) -> None:
         """Keep another name of a document."""
-        self._connection.execute("INSERT INTO aliases VALUES (?, ?, ?)", (alias, source_id, title))
+        with self._database.writing() as connection:
+            connection.execute("INSERT INTO aliases VALUES (?, ?, ?)", (alias, source_id, title))
 
     def __enter__(self) -> Self:
         return self
@@ -89,27 +81,24 @@ class PassageWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            self._connection.commit()
-        self._connection.close()
+            self._database.commit()
+        self._database.close()
 
 
 class PassageStore:
     """Reads passages by id in constant time without loading the rest; threads may share one store.
 
-    The file is opened as immutable: a finished index is never changed, a new one replaces it as a whole.
-
     Raises:
-        IndexCorruptError: the file is missing or no store; also from each method that reads.
+        IndexNotFoundError: there is no store in the folder.
+        IndexCorruptError: the file is damaged or something else; also from each method.
+        IndexVersionError: another version of the file.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / PASSAGES
-        self._lock = threading.Lock()
-        with self._reading():
-            self._connection = sqlite3.connect(
-                f"{self._path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
-            )
-            self._count = int(self._connection.execute("SELECT COUNT(*) FROM passages").fetchone()[0])
+        self._database = Database(self._path, application=_APPLICATION, version=_VERSION, read_only=True)
+        with self._database.reading() as connection:
+            self._count = int(connection.execute("SELECT COUNT(*) FROM passages").fetchone()[0])
 
     def __len__(self) -> int:
         return self._count
@@ -121,11 +110,10 @@ class PassageStore:
             IndexCorruptError: an id is not in the store, or a text has another id than the one it stands under.
         """
         found: dict[str, Passage] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = tuple(ids[start : start + _AT_ONCE])
-            with self._reading(), self._lock:
-                rows = _read(self._connection, f"p.id IN ({', '.join('?' * len(some))})", some)
-            found |= {passage.id: passage for passage in rows}
+        for start in range(0, len(ids), _PARAMETERS):
+            some = tuple(ids[start : start + _PARAMETERS])
+            passages = self._where(f"p.id IN ({', '.join('?' * len(some))})", some)
+            found |= {passage.id: passage for passage in passages}
         missing = [key for key in ids if key not in found]
         if missing:
             raise IndexCorruptError(
@@ -136,34 +124,32 @@ class PassageStore:
 
     def rows(self, start: int, count: int) -> list[Passage]:
         """`count` passages from row `start` on, in the order in which they were added."""
-        with self._reading(), self._lock:
-            return _read(self._connection, "p.row >= ? AND p.row < ?", (start, start + count))
+        return self._where("p.row >= ? AND p.row < ?", (start, start + count))
 
     def ids(self) -> Iterator[str]:
         """All ids, in the order of rows."""
-        with self._reading(), self._lock:
-            rows = self._connection.execute("SELECT id FROM passages ORDER BY row").fetchall()
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT id FROM passages ORDER BY row").fetchall()
         return (row[0] for row in rows)
 
     def named(self, alias: str) -> list[tuple[str, str]]:
         """`(source_id, title)` of the documents that have this other name, in the order of the corpus."""
-        with self._reading(), self._lock:
-            rows = self._connection.execute(
+        with self._database.reading() as connection:
+            rows = connection.execute(
                 "SELECT source_id, title FROM aliases WHERE alias = ? ORDER BY rowid", (alias,)
             ).fetchall()
         return [(str(source_id), str(title)) for source_id, title in rows]
 
     def close(self) -> None:
-        """Release the file. The store cannot be used any more."""
-        with self._lock:
-            self._connection.close()
+        """Release the file. May be called twice."""
+        self._database.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _where(self, condition: str, values: tuple[object, ...]) -> list[Passage]:
         try:
-            yield
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            raise IndexCorruptError(f"{self._path} cannot be read: {error}. Build the index again.") from error
+            with self._database.reading() as connection:
+                return _read(connection, condition, values)
+        except (TypeError, ValueError) as error:  # a column holds something else than the schema says
+            raise IndexCorruptError(f"{self._path} is damaged: {error}. Build the index again.") from error
 
 
 def _read(connection: sqlite3.Connection, condition: str, values: tuple[object, ...]) -> list[Passage]:
@@ -187,5 +173,8 @@ def _read(connection: sqlite3.Connection, condition: str, values: tuple[object, 
     ]
 
 
-def _places(row: int, places: Iterable[Provenance]) -> list[tuple[int, str, str, str, str | None]]:
-    return [(row, place.source_id, place.title, place.section, place.url) for place in places]
+def _add_places(connection: sqlite3.Connection, row: int, places: Iterable[Provenance]) -> None:
+    connection.executemany(
+        "INSERT INTO other_sources VALUES (?, ?, ?, ?, ?)",
+        [(row, place.source_id, place.title, place.section, place.url) for place in places],
+    )

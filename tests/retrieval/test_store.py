@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval import EvidenceSet, Passage, Provenance
-from retrieval.errors import IndexCorruptError
+from retrieval.errors import IndexCorruptError, IndexFolderError, IndexNotFoundError
 from retrieval.index.store import PASSAGES, PassageStore, PassageWriter
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -113,10 +113,14 @@ def test_threads_read_one_store(tmp_path: Path) -> None:
     assert found == passages * 3
 
 
-@pytest.mark.parametrize("content", [None, b"", b"SQLite format 3\x00" + b"junk" * 300, b"text"])
-def test_an_unreadable_store_is_a_typed_error(tmp_path: Path, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / PASSAGES).write_bytes(content)
+def test_no_store_is_a_typed_error(tmp_path: Path) -> None:
+    with pytest.raises(IndexNotFoundError):
+        PassageStore(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\x00" + b"junk" * 300, b"text"])
+def test_an_unreadable_store_is_a_typed_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / PASSAGES).write_bytes(content)
     with pytest.raises(IndexCorruptError, match="Build the index again"):
         PassageStore(tmp_path)
 
@@ -148,5 +152,5 @@ def test_passages_of_a_closed_store_stay_usable(tmp_path: Path) -> None:
     found = store.rows(0, 1)
     store.close()
     assert len(EvidenceSet.of(found)) == 1
-    with pytest.raises(IndexCorruptError):
+    with pytest.raises(IndexFolderError, match="closed"):
         store.rows(0, 1)
