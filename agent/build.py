@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policies.named import build_policy
+from policies import StopPolicy, build_policy
+from policies.shipped import shipped_thresholds
 from retrieval import Tier
 from retrieval.index import LocalIndex, LocalTier
 from rinse import RinseScorer
@@ -29,6 +30,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         ConfigError: no index is named, or a setting is out of range.
         RetrievalError: the index or the backbone cannot be opened; says what to do.
         PolicyError: the policy cannot be built from the settings.
+        RinseError: the scorer's profile cannot be read, or belongs to another encoder.
     """
     settings = settings or load_settings()
     folder = Path(index) if index is not None else settings.index
@@ -40,18 +42,31 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
     local = LocalIndex.open(folder)
     local.warm()
     scorer = RinseScorer.small(encoder=local.encoder)
-    profile = scorer.profile
-    policy = build_policy(
-        settings.policy,
-        answer_at=profile.answer_at if settings.answer_at is None else settings.answer_at,
-        abstain_below=profile.abstain_below if settings.abstain_below is None else settings.abstain_below,
-        patience=settings.patience,
-    )
     return SearchAgent(
         tiers=[Tier(name="local", retriever=LocalTier(local), k=settings.k)],
         scorer=scorer,
-        policy=policy,
+        policy=_policy(settings, scorer.fingerprint),
         planner=GapPlanner(local.encoder),
         answerer=ExtractiveAnswerer(local.encoder),
         budget=settings.budget,
+    )
+
+
+def _policy(settings: Settings, scorer: str) -> StopPolicy:
+    """The policy that the settings name, with the shipped thresholds where they give none."""
+    shipped = shipped_thresholds(scorer)
+    given = (settings.answer_at, settings.abstain_below)
+    if shipped is None and None in given:
+        raise ConfigError(
+            f"No thresholds were shipped for the scorer {scorer[:12]}. Pass --answer-at and --abstain-below; find "
+            "them on your own questions with: python -m benchmarks thresholds --help"
+        )
+    answer_at, abstain_below = given
+    if shipped is not None:
+        answer_at = shipped.answer_at if answer_at is None else answer_at
+        abstain_below = min(shipped.abstain_below, answer_at) if abstain_below is None else abstain_below
+    assert answer_at is not None  # noqa: S101  both were given, or were shipped
+    assert abstain_below is not None  # noqa: S101
+    return build_policy(
+        settings.policy, answer_at=answer_at, abstain_below=abstain_below, patience=settings.patience
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +18,10 @@ from .cli_index import index_app
 from .cli_trace import trace_app
 from .config import load_settings
 from .errors import ConfigError
+
+if TYPE_CHECKING:
+    from .loop import SearchAgent
+    from .result import Turn
 
 app = typer.Typer(
     name="sufficit",
@@ -38,12 +43,13 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 
 
 @app.command(
-    epilog="Exit status: 0 answered or abstained in order, 1 failure, 2 usage, 130 interrupt. Every option can also "
-    "stand in the environment (SUFFICIT_MAX_TURNS=4) or in ./sufficit.toml (max_turns = 4)."
+    epilog="Exit status: 0 answered or abstained in order, 1 failure, 2 usage, 130 interrupt. Every option can "
+    "also stand in the environment (SUFFICIT_MAX_TURNS=4) or in ./sufficit.toml (max_turns = 4)."
 )
 @reported
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in quotes.")],
+    *,
     index: Annotated[Path | None, typer.Option(help="Folder of the local index.")] = None,
     policy: Annotated[
         str | None,
@@ -81,7 +87,7 @@ def ask(
     asyncio.run(_ask(agent, question, settings.trace, as_json=as_json))
 
 
-async def _ask(agent: Any, question: str, trace: Path | None, *, as_json: bool) -> None:
+async def _ask(agent: SearchAgent, question: str, trace: Path | None, *, as_json: bool) -> None:
     from .render import live_table, outcome
     from .wire import result_json
 
@@ -90,7 +96,7 @@ async def _ask(agent: Any, question: str, trace: Path | None, *, as_json: bool) 
         _print_json(result_json(result))
         return
     console = Console()
-    seen: list[Any] = []
+    seen: list[Turn] = []
     with Live(live_table(seen, question=question), console=console, auto_refresh=False) as live:
         async with agent.stream(question, trace=trace) as turns:
             async for turn in turns:
@@ -103,8 +109,9 @@ async def _ask(agent: Any, question: str, trace: Path | None, *, as_json: bool) 
 @app.command()
 @reported
 def score(
+    *,
     question: Annotated[str, typer.Option(help="The question.")],
-    passages: Annotated[Path, typer.Option(help="JSONL file of passages: {title, text, optional id, url}.")],
+    passages: Annotated[Path, typer.Option(help="JSONL of passages: {id, title, text, optional url}.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Score whether a question plus passages suffice, and say which part of the question is uncovered.
@@ -137,7 +144,9 @@ def score(
 @app.command()
 @reported
 def doctor(
-    index: Annotated[Path | None, typer.Option(help="An index to look at too.")] = None, as_json: JsonFlag = False
+    *,
+    index: Annotated[Path | None, typer.Option(help="An index to look at too.")] = None,
+    as_json: JsonFlag = False,
 ) -> None:
     """Look at versions, model weights, the scorer's profile and an index; exit status 1 if something is wrong.
 
@@ -155,7 +164,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print_json(data: Any) -> None:
+def _print_json(data: Mapping[str, object]) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
 
 

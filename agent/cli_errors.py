@@ -21,7 +21,7 @@ FAILURE, USAGE, INTERRUPT = 1, 2, 130
 
 
 def reported(command: Callable[P, T]) -> Callable[P, T]:
-    """Turn the product's own errors into a message and a status; anything else is a bug and keeps its traceback."""
+    """Turn the product's own errors into a message and a status; any other is a bug and keeps its traceback."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

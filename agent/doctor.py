@@ -70,8 +70,12 @@ def _profile() -> str:
 
 
 def _index(folder: Path) -> str:
-    from retrieval.index import LocalIndex, index_info
+    from retrieval.index import LocalIndex
 
-    with LocalIndex.open(folder):
-        info = index_info(folder)
-    return f"{folder}: {info.passages} passages of {info.documents} documents, checked"
+    local = LocalIndex.open(folder)
+    try:
+        counts = local.info.manifest.counts
+        local.warm()
+    finally:
+        local.close()
+    return f"{folder}: {counts.passages} passages of {counts.documents} documents, checked"
