@@ -146,9 +146,15 @@ def _shown(code: Wikicode, hidden: frozenset[str]) -> Iterator[str]:
 
 
 def _shown_template(template: Template, hidden: frozenset[str]) -> str:
-    values = ["".join(_shown(param.value, hidden)).strip() for param in template.params if not param.showkey]
-    options = [str(param.name).strip() for param in template.params if param.showkey]
-    return prose_of(str(template.name), values, options=options)
+    values: list[str] = []
+    named: dict[str, str] = {}
+    for param in template.params:
+        value = "".join(_shown(param.value, hidden)).strip()
+        if param.showkey:
+            named[str(param.name).strip()] = value
+        else:
+            values.append(value)
+    return prose_of(str(template.name), values, named=named)
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*|simple")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 _SIGNS = {
     "!": "|",
@@ -40,13 +41,13 @@ _SHIPS = ("HMS", "MV", "RMS", "SS", "USS")
 _BETWEEN = frozenset(("to", "-", "–", "and", "or", "by", "x", "+/-", "±"))
 
 
-def prose_of(name: str, values: list[str], *, options: Collection[str] = ()) -> str:
+def prose_of(name: str, values: list[str], *, named: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a template shows inside a sentence, as plain text; nothing for one that is not known.
 
     Args:
         name: As it is written; case, underscores and white space around it do not matter.
         values: Its positional values as plain text, in order.
-        options: The names of its named values.
+        named: Its named values as plain text.
 
     >>> prose_of("Convert", ["10", "to", "12", "mi", "km"]), prose_of("Infobox person", ["x"])
     ('10 to 12 mi', '')
@@ -58,7 +59,9 @@ def prose_of(name: str, values: list[str], *, options: Collection[str] = ()) -> 
     if key in _SIGNS or not values:
         return _SIGNS.get(key, "")
     if key == "as of":
-        return f"{'as' if 'lc' in options else 'As'} of {values[0]}"
+        return f"{'as' if 'lc' in named else 'As'} of {values[0]}"
+    if key == "val":
+        return _number(values[0], named)
     show = _SHOW.get("lang-" if key.startswith("lang-") else key)
     return show(values) if show else ""
 
@@ -71,6 +74,12 @@ def _measure(values: list[str]) -> str:
         parts += rest[:2]
         rest = rest[2:]
     return " ".join([*parts, *rest[:1]])
+
+
+def _number(value: str, named: Mapping[str, str]) -> str:
+    power = f"×10^{named['e']}" if "e" in named else ""
+    unit = named.get("u") or named.get("ul") or ""
+    return f"{value}{power} {unit}".rstrip()
 
 
 def _ship(prefix: str) -> Callable[[list[str]], str]:
