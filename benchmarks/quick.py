@@ -1,0 +1,195 @@
+"""`python -m benchmarks quick`: whole searches over questions whose support is annotated."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from agent import Settings, load_settings
+from agent.build import open_agent
+from policies.named import DEFAULT_POLICY
+from retrieval.index import IndexInfo, index_info
+
+from .corpus import cached_index, demo_index
+from .datasets import Fault, Question
+from .datasets.demo import load_demo_questions
+from .datasets.sample import draw, load_all
+from .environment import versions
+from .errors import SettingsError
+from .outcome import Failure, Outcome
+from .output import Report, Row
+from .runfile import RunFile
+from .runner import SearchFunction, search_all
+from .summary import rows
+
+_LABELS = {"system": "rinse-small", "construction": "retrieval", "subset": "all"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickOptions:
+    """What to run. See `python -m benchmarks quick --help`.
+
+    Raises:
+        SettingsError: options that do not go together.
+    """
+
+    questions: tuple[Path, ...] = ()
+    """Files of questions; none: the demo's own."""
+    corpus: Path | None = None
+    """What to search; its index is built once and kept in a cache."""
+    index: Path | None = None
+    """An index to search instead."""
+    policies: tuple[str, ...] = (DEFAULT_POLICY,)
+    """Names that `build_policy` understands, distinct."""
+    limit: int | None = None
+    """Most questions of each dataset."""
+    seed: int = 0
+    """Chooses them."""
+    out: Path | None = None
+    """Run file; None = none."""
+    concurrency: int = 1
+    """Searches at once."""
+    search: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the searches as `load_settings` takes them: `k`, `max_turns`, `answer_at` and so on."""
+
+    def __post_init__(self) -> None:
+        if self.corpus and self.index:
+            raise SettingsError("--corpus and --index both say what to search. Give one of them.")
+        if self.questions and not (self.corpus or self.index):
+            raise SettingsError("--questions need a corpus to be searched in. Add --corpus FILE or --index DIR.")
+        if self.corpus and not self.questions:
+            raise SettingsError("The demo's questions are about the demo's corpus. Add --questions FILE.")
+
+
+def run_quick(options: QuickOptions) -> Report:
+    """Search with every policy, judge and sum up. Blocking; progress goes to stderr.
+
+    Raises:
+        DatasetError, RunFileError: see there.
+        CorpusError, IndexFolderError, BackboneError: the corpus, its index or the model cannot be used.
+        ConfigError, PolicyParameterError: a policy or a setting is unknown or out of range.
+    """
+    loaded = load_all(options.questions) if options.questions else load_demo_questions()
+    questions = draw(loaded.questions, options.limit, seed=options.seed)
+    settings = {policy: search_settings(policy, options.search) for policy in options.policies}
+    if options.index:
+        index = index_info(options.index)
+    else:
+        index = cached_index(options.corpus) if options.corpus else demo_index()
+    agents = {policy: open_agent(index.folder, settings=settings[policy]) for policy in options.policies}
+    depends_on = _depends_on(options, index, settings)
+    table, failures = measure(
+        questions,
+        {policy: agent.run for policy, agent in agents.items()},
+        concurrency=options.concurrency,
+        run_file=None if options.out is None else RunFile(options.out, depends_on),
+    )
+    return Report(
+        benchmark="quick",
+        settings=depends_on
+        | {"policies": options.policies, "limit": options.limit, "concurrency": options.concurrency},
+        seed=options.seed,
+        rows=table,
+        failures=[*map(dataclasses.asdict, loaded.faults), *failures],
+    )
+
+
+def search_settings(policy: str, flags: Mapping[str, Any]) -> Settings:
+    """The user's settings with this policy and no limit on time: a slow machine must not change an outcome."""
+    return load_settings({**flags, "policy": policy}).model_copy(update={"max_seconds": None})
+
+
+def measure(
+    questions: Sequence[Question],
+    searches: Mapping[str, SearchFunction],
+    *,
+    concurrency: int = 1,
+    run_file: RunFile | None = None,
+) -> tuple[list[Row], list[dict[str, Any]]]:
+    """Search, judge, write down, sum up.
+
+    Args:
+        questions: Distinct by dataset and id.
+        searches: How to search, by the policy's name.
+        concurrency: Searches at once.
+        run_file: Where outcomes are written; what it holds already is not searched again.
+
+    Returns:
+        Rows as `summary.rows` gives them, and the failures: searches that raised, faulty lines of the run file.
+    """
+    known = {} if run_file is None else run_file.outcomes
+    wanted = {(policy, question.dataset, question.id) for policy in searches for question in questions}
+    outcomes = [outcome for key, outcome in known.items() if key in wanted]
+    failures: list[Failure] = []
+    with _progress() as progress:
+        task = progress.add_task("searches", total=len(wanted), completed=len(outcomes))
+
+        def on_record(record: Outcome | Failure) -> None:
+            if run_file is not None:
+                run_file.append(record)
+            if isinstance(record, Outcome):
+                outcomes.append(record)
+            else:
+                failures.append(record)
+            progress.advance(task)
+
+        asyncio.run(
+            search_all(
+                questions,
+                searches,
+                concurrency=concurrency,
+                on_record=on_record,
+                skip=lambda policy, question: (policy, question.dataset, question.id) in known,
+            )
+        )
+    faults: Sequence[Fault] = () if run_file is None else run_file.faults
+    described = [failure.model_dump(exclude={"type"}) for failure in failures]
+    return rows(outcomes, failures, labels=_LABELS), [*described, *map(dataclasses.asdict, faults)]
+
+
+def _depends_on(options: QuickOptions, index: IndexInfo, settings: Mapping[str, Settings]) -> dict[str, Any]:
+    """All that outcomes depend on, without paths: they tell where files lay, not what was in them."""
+    manifest = index.manifest
+    common = next(iter(settings.values())).model_dump(mode="json", exclude={"index", "policy", "trace"})
+    data = {
+        "questions": {path.name: _sha256(path) for path in options.questions} or "demo",
+        "corpus": manifest.corpus.model_dump(),
+        "encoder": manifest.encoder.model_dump(),
+        "chunks": manifest.settings.model_dump(),
+        "search": common,
+        "code": {name: versions()[name] for name in ("sufficit", "commit")},
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(data))
+    return plain
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
