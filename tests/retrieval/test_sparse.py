@@ -173,7 +173,7 @@ def test_the_order_of_query_words_does_not_matter(folder: Path) -> None:
 def test_scores_are_those_of_rank_bm25(tmp_path_factory: pytest.TempPathFactory) -> None:
     """An oracle that is not ours: rank-bm25 with its idf replaced by Lucene's, which is never negative."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(texts=CORPORA, query=DOCUMENTS)
     def check(texts: dict[str, str], query: str) -> None:
         with built(tmp_path_factory.mktemp("oracle"), texts) as index:
