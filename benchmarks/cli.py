@@ -167,6 +167,9 @@ def _reporting(*, as_json: bool) -> Iterator[list[Report]]:
     try:
         with redirect_stdout(sys.stderr):  # whatever a library prints is not part of the report
             yield reports
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(130) from None
     except Exception as error:
         raise _explained(error) from error
     from .output import emit

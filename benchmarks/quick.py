@@ -38,7 +38,8 @@ from .runfile import RunFile
 from .runner import SearchFunction, search_all
 from .summary import rows
 
-_LABELS = {"system": "rinse-small", "construction": "retrieval", "subset": "all"}
+LABELS = {"system": "rinse-small", "construction": "retrieval", "subset": "all"}
+"""What is the same in all rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,7 @@ def measure(
         )
     faults: Sequence[Fault] = () if run_file is None else run_file.faults
     described = [failure.model_dump(exclude={"type"}) for failure in failures]
-    return rows(outcomes, failures, labels=_LABELS), [*described, *map(dataclasses.asdict, faults)]
+    return rows(outcomes, failures, labels=LABELS), [*described, *map(dataclasses.asdict, faults)]
 
 
 def _depends_on(options: QuickOptions, index: IndexInfo, settings: Mapping[str, Settings]) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from agent import SearchAgent
 from benchmarks.datasets import Gold, GoldPassage, GoldSentence
 from benchmarks.outcome import Failure, digest, judge
+from benchmarks.quick import LABELS
 from benchmarks.summary import rows
 from benchmarks.support import holds, support_ranks
 from retrieval import Passage
@@ -153,3 +156,13 @@ def test_a_dataset_of_failures_only_has_a_row_of_nulls() -> None:
     failure = Failure(policy="band", dataset="toy", split="dev", id="q1", error="ValueError: x")
     (row,) = rows([], [failure])
     assert (row["n"], row["failures"], row["f1"], row["seconds_per_turn"]) == (0, 1, None, None)
+
+
+def test_every_key_of_a_row_is_documented() -> None:
+    """docs/benchmarks.md names all keys and no others."""
+    (row,) = rows([outcome_of(question(), [LAKE])], [], labels=LABELS)
+    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = text.partition("There is one row")[2].partition("Support is found")[0]
+    first_cells = re.findall(r"^\| (`.+?) \|", table, flags=re.MULTILINE)
+    keys = [key for cell in first_cells for key in re.findall(r"`(.+?)`", cell)]
+    assert sorted(keys) == sorted(row)
