@@ -70,7 +70,7 @@ def plain_lines(wikitext: str, *, hidden_namespaces: frozenset[str]) -> list[str
     text = _BARE_ADDRESS.sub("", _EXTERNAL.sub(r"\1", text))
     text = _LIST_MARK.sub(ITEM, _balanced(text))
     parsed = mwparserfromhell.parse(text, skip_style_tags=True)
-    shown = html.unescape("".join(_shown(parsed, hidden_namespaces)))
+    shown = html.unescape(_STRAY_TAG.sub("", "".join(_shown(parsed, hidden_namespaces))))
     return [_tidy(line) for line in shown.split("\n")]
 
 
@@ -176,8 +176,9 @@ def _shown_link(link: Wikilink, hidden: frozenset[str]) -> Iterator[str]:
         yield title.lstrip(":#")
 
 
+_REMAINS = re.compile(r"'{2,}|\[\[|\]\]|\{\{|\}\}|\{\||\|\}|__[A-Z]+__")
+_SIGNS = re.compile(r"['\[\]{|}]")
 _TIDY = (
-    (re.compile(r"'{2,}|\[\[|\]\]|\{\{|\}\}|\{\||\|\}|__[A-Z]+__"), ""),
     (re.compile(r"\( ?(?:[,;:/] ?)*"), "("),
     (re.compile(r"(?<![,;: ])(?: ?[,;:])* ?\)"), ")"),
     (re.compile(r" ?\(\)"), ""),
@@ -187,6 +188,9 @@ _TIDY = (
 
 def _tidy(line: str) -> str:
     """Take away what markup leaves behind: quotes for bold and italic, brackets and commas around nothing."""
+    line = _REMAINS.sub("", line)
+    if _REMAINS.search(line):  # signs that met only when what stood between them went
+        line = _SIGNS.sub("", line)
     for pattern, replacement in _TIDY:
         line = pattern.sub(replacement, " ".join(line.split()))
     return line.strip()
