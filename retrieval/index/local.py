@@ -30,11 +30,12 @@ from .workplace import claim
 E = TypeVar("E", bound=Encoder)
 E_co = TypeVar("E_co", bound=Encoder, covariant=True)
 
-RRF_CONSTANT = 60.0
-DEPTH = 50
+RRF_CONSTANT = 8.0
+"""How far down a ranking still counts (docs/decisions/003-fusion.md)."""
+DEPTH = 100
 """Fewest candidates that each half gives to the fusion."""
-COSINE_FLOOR = 0.2
-"""A passage that shares no word with the query needs at least this cosine to be evidence."""
+COSINE_FLOOR = 0.5
+"""Where no passage shares a word with the query, the least cosine that is evidence (same note)."""
 _QUERIES_KEPT = 1024
 
 Ranking = list[tuple[str, float]]
@@ -150,14 +151,14 @@ class LocalIndex(Generic[E_co]):
         query = _clean(query)
         if k < 1 or not tokenise(query):
             return []
-        return self._parts.sparse.search(query, max(DEPTH, k), exclude=exclude)
+        return self._parts.sparse.search(query, max(DEPTH, 4 * k), exclude=exclude)
 
     def by_vectors(self, query: str, k: int, exclude: frozenset[str] = frozenset()) -> Ranking:
         """Candidates for `k` hits by the cosine of their vectors: `(id, score)`, best first."""
         query = _clean(query)
         if k < 1 or not tokenise(query):
             return []
-        return self._parts.dense.search(self._vector(query), max(DEPTH, k), exclude)
+        return self._parts.dense.search(self._vector(query), max(DEPTH, 4 * k), exclude)
 
     def join(
         self, query: str, k: int, words: Ranking | Exception, vectors: Ranking | Exception, *, tier: str = "local"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -281,8 +282,12 @@ def test_readers_see_the_old_index_until_the_new_one_is_whole(
     assert set(sizes) == {5}
     with LocalIndex.open(out, tiny_encoder) as after:
         assert len(after) == 1100
-    assert len(before.search("castle number", 9).hits) == 5
+    with ThreadPoolExecutor(8) as pool:  # more readers than before: each opens the old files anew
+        found = list(pool.map(lambda _: len(before.search("castle number", 9).hits), range(24)))
+    assert found == [5] * 24
     before.close()
+    build_index(corpus, out, encoder=tiny_encoder, force=True)
+    assert len(list(out.glob("data-*"))) == 1
 
 
 def test_a_second_builder_is_turned_away(tmp_path: Path, tiny_encoder: TransformerEncoder, corpus: Path) -> None:
