@@ -82,7 +82,7 @@ class _Pages:
             root = None
             for event, element in events:
                 if root is None:
-                    root = element
+                    root = element.getroottree().getroot()
                     self._check_root(root)
                 name = etree.QName(element).localname
                 if event == "start":

@@ -20,9 +20,7 @@ def webpage_sections(markup: str) -> tuple[str, tuple[Section, ...]]:
     The title is `<title>`, else the first `<h1>`, else empty. A first heading of level 1 titles the page, not a
     section. No sections: the page has no main text.
     """
-    import trafilatura
-
-    tree = trafilatura.load_html(markup)
+    tree = _tree(markup)
     if tree is None:
         return "", ()
     title = _text(tree.find(".//title")) or _text(tree.find(".//h1"))
@@ -31,6 +29,17 @@ def webpage_sections(markup: str) -> tuple[str, tuple[Section, ...]]:
     if body is not None and headed and body.find(".//head") is None:
         body = _with_headings(markup, body)
     return title, () if body is None else _sections(body)
+
+
+def _tree(markup: str) -> _Element | None:
+    """The page with `<html>` and `<body>`, also for a fragment; None without any element or text."""
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        return html.document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:
+        return None
 
 
 def _main_text(tree: _Element) -> _Element | None:
@@ -52,10 +61,9 @@ def _with_headings(markup: str, body: _Element) -> _Element:
 
     The second result is taken if it has headings and is not much longer: then it holds the page's furniture too.
     """
-    import trafilatura
     from lxml import etree
 
-    tree = trafilatura.load_html(markup)
+    tree = _tree(markup)
     page = None if tree is None else tree.find("body")
     if tree is None or page is None:
         return body

