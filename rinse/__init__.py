@@ -1,6 +1,7 @@
 """Is the evidence enough, and what is missing? Scores of question plus passages, before any answer exists."""
 
 from .errors import RinseError, ScoreError
+from .scorer import RinseScorer
 from .sufficiency import AnswerSpan, Gap, ReaderScore, Sufficiency, SufficiencyScorer
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "Gap",
     "ReaderScore",
     "RinseError",
+    "RinseScorer",
     "ScoreError",
     "Sufficiency",
     "SufficiencyScorer",

@@ -65,6 +65,8 @@ class Sufficiency:
     span: AnswerSpan | None = None
     passages: int = 0
     """Number of distinct passages, |E|."""
+    masked: tuple[str, ...] = ()
+    """Ids of passages for which a model gave nothing usable; the score was computed without them (case S04)."""
     truncated: bool = False
     """True if some text was too long to be read whole."""
 
