@@ -98,18 +98,17 @@ def _draw_file(file: Path, count: int, seed: int) -> list[Record]:
 def samples(records: Sequence[Record], raw: Raw, seed: int) -> Iterator[Sample]:
     """All sets of one file's questions, scored."""
     generator = random.Random(seed)  # noqa: S311
+    pool = {passage.id: passage for record in records for passage in (*record.support, *record.others)}
     for record in records:
         own = {passage.id for passage in (*record.support, *record.others)}
-        foreign = [
-            passage for other in records for passage in (*other.support, *other.others) if passage.id not in own
-        ]
+        foreign = [passage for key, passage in pool.items() if key not in own]
         generator.shuffle(foreign)
         replacement, *padding = foreign
         lost = generator.randrange(len(record.support))
         broken = tuple(replacement if i == lost else passage for i, passage in enumerate(record.support))
         for sufficient, support in ((True, record.support), (False, broken)):
             base = EvidenceSet.of((*support, *record.others)[: max(SIZES[0], len(support))])
-            for size in (len(base), *SIZES):
+            for size in sorted({len(base), *SIZES}):
                 if size >= len(base):
                     padded = base.add(padding[: size - len(base)])
                     yield Sample(
