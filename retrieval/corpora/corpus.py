@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,7 @@ class Corpus:
 
     It can be iterated any number of times, but only once at a time: each iteration begins the counts of `progress`
     and `problems` anew. Nothing in a corpus stops an iteration half way: what cannot be used is left out and
-    counted. Made by `open_corpus`.
+    counted; only a corpus that is gone when the iteration begins is a `CorpusError`. Made by `open_corpus`.
     """
 
     def __init__(self, path: Path, chosen: _Format) -> None:
@@ -80,19 +81,16 @@ class Corpus:
         Raises:
             CorpusError: a file cannot be read.
         """
-        try:
+        with _typed_errors(self._path):
             if self._format is _FOLDER:
                 return sha256_of_files(self._path, folder.file_names(self._path))
             return sha256_of_file(self._path)
-        except OSError as error:
-            raise CorpusError(
-                f"{self._path} cannot be read: {error}. Check the path and its permissions."
-            ) from error
 
     def _bytes(self) -> int:
-        if self._format is _FOLDER:
-            return sum((self._path / name).stat().st_size for name in folder.file_names(self._path))
-        return self._path.stat().st_size
+        with _typed_errors(self._path):
+            if self._format is _FOLDER:
+                return sum((self._path / name).stat().st_size for name in folder.file_names(self._path))
+            return self._path.stat().st_size
 
 
 def open_corpus(path: str | Path) -> Corpus:
@@ -105,16 +103,22 @@ def open_corpus(path: str | Path) -> Corpus:
             gives file and line, what was expected and what to do.
     """
     location = Path(path)
-    try:
+    with _typed_errors(location):
         chosen = _FOLDER if location.is_dir() else _detected(location)
         chosen.probe(location)
+    return Corpus(location, chosen)
+
+
+@contextmanager
+def _typed_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError as error:
-        raise CorpusError(f"There is no corpus at {location}. Expected {_FORMATS}.") from error
+        raise CorpusError(f"There is no corpus at {path} ({error.filename}). Expected {_FORMATS}.") from error
     except DAMAGED as error:
         raise CorpusError(
-            f"{location} cannot be read: {error}. Check its permissions, or fetch it again if it is damaged."
+            f"{path} cannot be read: {error}. Check its permissions, or fetch it again if it is damaged."
         ) from error
-    return Corpus(location, chosen)
 
 
 def _detected(path: Path) -> _Format:

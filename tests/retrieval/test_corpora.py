@@ -177,6 +177,24 @@ def test_nothing_at_the_path_is_a_corpus_error(tmp_path: Path) -> None:
         open_corpus(tmp_path / "absent.jsonl")
 
 
+def test_a_corpus_that_is_gone_is_a_corpus_error(tmp_path: Path) -> None:
+    """Deleted between opening and reading: still a typed error, for reading and for hashing."""
+    path = write(tmp_path / "c.jsonl", record())
+    corpus = open_corpus(path)
+    path.unlink()
+    with pytest.raises(CorpusError, match="There is no corpus at"):
+        list(corpus)
+    with pytest.raises(CorpusError, match="There is no corpus at"):
+        corpus.sha256()
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b broken gzip", b"BZh9 broken bzip2", b"\x1f\x8b"])
+def test_a_damaged_archive_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "c.jsonl.gz").write_bytes(content)
+    with pytest.raises(CorpusError, match="cannot be read"):
+        open_corpus(tmp_path / "c.jsonl.gz")
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(tail=st.binary(max_size=300))
 def test_no_bytes_stop_the_reading(tmp_path: Path, tail: bytes) -> None:
