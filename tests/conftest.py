@@ -25,6 +25,11 @@ _WORDS = re.findall(
 )
 
 
+# The same examples in every run, and no opinion on how fast a machine is.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+
 @pytest.fixture(autouse=True)
 def _loopback_only() -> None:
     """A test that reaches beyond this machine fails. pytest-socket lifts the guard after each test."""

@@ -34,7 +34,7 @@ def on_disk(folder: Path, rows: Rows) -> DenseIndex:
     return DenseIndex.open(folder)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 1000),
     count=st.integers(0, 30),

@@ -49,7 +49,7 @@ def test_no_texts_no_rows(tiny_encoder: TransformerEncoder) -> None:
     assert tiny_encoder.token_states([]) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_any_text_has_a_finite_unit_vector(tiny_encoder: TransformerEncoder, texts: list[str]) -> None:
     vectors = tiny_encoder.encode(texts)

@@ -76,7 +76,7 @@ def test_it_is_replaced_in_one_step(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [DATA, MANIFEST]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_any_changed_byte_is_harmless_or_a_typed_error(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -96,7 +96,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_any_changed_field_is_harmless_or_a_typed_error(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
