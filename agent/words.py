@@ -1,0 +1,104 @@
+"""The words of a text that say what it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+from retrieval.text import tokenise
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words between white space, as a set."""
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = word_set(
+    "a about after again against all also although am among an and another any are as at be because been "
+    "before being between both but by can could did do does doing down during each either else ever every "
+    "few first for from further had has have having he her here hers herself him himself his how however "
+    "i if in into is it its itself just last later many may me might more most much must my name named "
+    "near neither no nor not now of off on once one only or other our out over own same several shall she "
+    "should since so some such than that the their them then there these they this those through to too "
+    "under until up upon us very was we were what when where whether which while who whom whose why will "
+    "with within without would yet you your"
+)
+"""English words that carry structure rather than content, folded as `tokenise` folds. Text in other languages
+simply has no such words."""
+
+_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[.'’ʼ][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*")
+_ENDING = regex.compile(r"(?<=\p{L}{4})(?:ings?|ions?|ed|ers?|ors?|es|e|(?<!s)s)$")
+
+
+_FORMS = {
+    "die": "died dies death dead deaths",
+    "birth": "born births",
+    "writ": "wrote written",
+    "sing": "sang sung",
+    "win": "won winner winning winners",
+    "lead": "led",
+    "mak": "made",
+    "build": "built",
+    "hold": "held",
+    "begin": "began begun",
+    "becom": "became",
+    "choos": "chose chosen",
+    "fly": "flew flown",
+    "sell": "sold",
+    "speak": "spoke spoken",
+    "teach": "taught",
+    "leav": "left",
+    "meet": "met",
+}
+_IRREGULAR = {form: stem for stem, forms in _FORMS.items() for form in forms.split()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word where it stands in a text."""
+
+    start: int
+    """First character."""
+    end: int
+    """One past the last character."""
+    text: str
+    stems: tuple[str, ...]
+    """What it is compared by; several for a run of a script without spaces, which is compared by its pairs."""
+    structural: bool
+    """True for a function word."""
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """All words in order, function words included."""
+    return tuple(_word(match.start(), match[0]) for match in _WORD.finditer(text))
+
+
+def content_words(text: str) -> tuple[Word, ...]:
+    """The words that are no function words."""
+    return tuple(word for word in words(text) if not word.structural)
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of all words of a text."""
+    return frozenset(map(stem, tokenise(text)))
+
+
+def stem(token: str) -> str:
+    """A folded word without a common English ending, so that `directed` meets `director`.
+
+    >>> stem("directed") == stem("directors")
+    True
+    """
+    return _IRREGULAR.get(token) or _ENDING.sub("", token)
+
+
+def _word(start: int, text: str) -> Word:
+    tokens = tokenise(text)
+    return Word(
+        start=start,
+        end=start + len(text),
+        text=text,
+        stems=tuple(map(stem, tokens)),
+        structural=FUNCTION_WORDS.issuperset(tokens),
+    )
