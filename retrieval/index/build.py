@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..corpora import Corpus, Document, open_corpus, passages
-from ..errors import IndexFolderError
+from ..errors import IndexCorruptError, IndexFolderError
 from ..passage import Passage
 from .check import SPARSE, Parts
 from .dense import VectorFile, write_ids
@@ -83,11 +84,12 @@ def build_index(
     Raises:
         CorpusError: the corpus cannot be read.
         IndexBusyError: another process is building in `out`.
-        IndexFolderError: `out` holds something else than an index.
+        IndexFolderError: `out` holds something else than an index, or cannot be written.
+        IndexCorruptError: what was built contradicts itself, or the encoder is broken; nothing is published.
+        ValueError: the encoder returned rows that are not of length one, or a setting is below 1.
     """
-    out = Path(out)
+    out, corpus = Path(out), open_corpus(Path(corpus_path))
     with only_builder(out):
-        corpus = open_corpus(Path(corpus_path))
         plan = Plan(
             corpus=CorpusRecord(name=corpus.path.resolve().name, sha256=corpus.sha256()),
             encoder=EncoderRecord(name=encoder.name, fingerprint=encoder.fingerprint, dims=encoder.dims),
@@ -97,10 +99,14 @@ def build_index(
         if present is not None:
             return present
         work = workplace(out, plan.as_json())
-        counts = _read(corpus, work, plan, progress)
-        _index_words(work, progress)
-        _encode(work, encoder, progress)
-        return _publish(out, work, plan, counts)
+        try:
+            counts = _read(corpus, work, plan, progress)
+            _index_words(work, progress)
+            _encode(work, encoder, progress)
+            return _publish(out, work, plan, counts)
+        except IndexCorruptError:
+            work.discard()  # what a killed build left is damaged: the next one must not go on with it
+            raise
 
 
 def index_info(folder: Path | str) -> IndexInfo:
@@ -140,7 +146,8 @@ def _read(corpus: Corpus, work: Work, plan: Plan, progress: Callable[[Progress],
     """Fill the store from the corpus. The counts are written last: they mark the phase as done."""
     marker = work.folder / _READ
     if marker.exists():
-        return Counts.model_validate_json(marker.read_bytes())
+        with contextlib.suppress(ValueError):  # not what we wrote: read again
+            return Counts.model_validate_json(marker.read_bytes())
     documents = distinct = 0
     with PassageWriter(work.data) as writer:
         for document in corpus:

@@ -57,6 +57,11 @@ class Work:
     data: Path
     """The data folder of the new index. It is an index only when the manifest names it."""
 
+    def discard(self) -> None:
+        """Forget the work: the next build begins again."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.data, ignore_errors=True)
+
 
 def workplace(out: Path, plan: Mapping[str, object]) -> Work:
     """The work that is there if it is after the same plan and unfinished, otherwise new work.

@@ -35,7 +35,7 @@ def stored(folder: Path, passages: list[Passage]) -> PassageStore:
     return PassageStore(folder)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(passages=st.lists(PASSAGES_, max_size=8))
 def test_what_goes_in_comes_out_merged(tmp_path_factory: pytest.TempPathFactory, passages: list[Passage]) -> None:
     """R10: one row a text; each text has all its sources, as merging in memory gives them."""
