@@ -351,6 +351,21 @@ def test_a_deadline_passes_while_the_encoder_works(folder: Path, tiny_encoder: T
         release.set()
 
 
+def test_nothing_is_encoded_on_the_event_loop(folder: Path, tiny_encoder: TransformerEncoder) -> None:
+    """L14: the loop's thread only waits."""
+    threads: list[threading.Thread] = []
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        threads.append(threading.current_thread())
+        return tiny_encoder.encode(texts)
+
+    index = LocalIndex.open(folder, Changed(tiny_encoder, encode=encode))
+    assert ask(LocalTier(index), "bridge").hits
+    assert ask(LocalTier(index), "bridge", k=5).hits
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
+
+
 def test_fifty_requests_at_once_equal_the_serial_ones(
     index: LocalIndex[TransformerEncoder], tmp_path: Path, tiny_encoder: TransformerEncoder
 ) -> None:
