@@ -155,6 +155,66 @@ def heartbeat(
         reports.append(run_heartbeat(RinseScorer.small, passages=passages, seed=seed))
 
 
+@app.command()
+def thresholds(
+    *,
+    questions: Annotated[
+        list[Path], typer.Option("--questions", help="Training questions, JSON lines; may be repeated.")
+    ],
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
+    ] = None,
+    traces: Annotated[
+        Path, typer.Option("--traces", help="Folder of one trace a question; a stopped run goes on from them.")
+    ],
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Where to answer and where to give up: thresholds for your questions and corpus, from recorded searches.
+
+    Each question is searched to the end of the budget once and recorded; every pair of thresholds then replays the
+    same records. Pass the chosen pair to `sufficit ask` as --answer-at and --abstain-below.
+
+    [bold]Example[/bold]
+
+      python -m benchmarks thresholds --questions my.train.jsonl --index my.index --traces traces
+    """
+    with _reporting(as_json=as_json) as reports:
+        from .thresholds import run_thresholds
+
+        reports.append(
+            run_thresholds(questions, corpus=corpus, index=index, traces=traces, limit=limit, seed=seed)
+        )
+
+
+@app.command()
+def demo(
+    index: Annotated[Path | None, typer.Option("--index", help="An index; default: the demo's own.")] = None,
+    question: Annotated[
+        list[str] | None, typer.Option("--question", help="Id of a demo question; may be repeated.")
+    ] = None,
+) -> None:
+    """Search for a few of our own questions over a Wikipedia excerpt, live, and hold each against its annotations.
+
+    [bold]Example[/bold]
+
+      python -m benchmarks demo --question demo-bridge2-01
+    """
+    try:
+        from .demo import SHOWN, run_demo
+
+        run_demo(index, question or SHOWN)
+    except Exception as error:
+        raise _explained(error) from error
+
+
 def main() -> None:
     """Run the command line."""
     app()

@@ -6,7 +6,7 @@ traces. Nothing is searched twice: a stopped run goes on from its traces.
 
 from __future__ import annotations
 
-import asyncio
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,21 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from rich.console import Console
 from rich.progress import track
 
+from agent.build import open_agent
+from agent.config import load_settings
 from agent.loop import SearchAgent
 from agent.trace import RecordedSearch, load_trace
 from agent.wire import read_state
-from policies import Abstain, AnswerNow, StopPolicy, enforce
-from policies.named import build_policy
-from policies.state import SearchState
-from rinse import SufficiencyScorer
+from policies import Abstain, AnswerNow, SearchState, StopPolicy, build_policy, enforce
+from retrieval.index import index_info
 
+from .corpus import cached_index
 from .datasets import Question
+from .datasets.sample import draw, load_all
+from .errors import SettingsError
 from .output import Report, Row
 from .support import support_ranks
 
@@ -40,24 +44,55 @@ class Episode:
     """Whether the evidence after that turn held all annotated support."""
 
 
-async def record(agent: SearchAgent, questions: Sequence[Question], folder: Path) -> list[Episode]:
+def run_thresholds(
+    files: Sequence[Path], *, corpus: Path | None, index: Path | None, traces: Path, limit: int | None, seed: int
+) -> Report:
+    """Record, choose, report. Blocking; progress goes to stderr.
+
+    Raises:
+        SettingsError: not exactly one of corpus and index is given, or there is no question.
+        DatasetError, CorpusError, IndexFolderError, BackboneError, TraceError: something cannot be read.
+    """
+    if (corpus is None) == (index is None):
+        raise SettingsError("Say what to search: either --corpus FILE or --index DIR.")
+    loaded = load_all(files)
+    questions = draw(loaded.questions, limit, seed=seed)
+    if not questions:
+        raise SettingsError("There is no question to search for: see the faults of the files.")
+    info = cached_index(corpus) if corpus else index_info(index or Path())
+    # a policy that never stops, so that each turn that any policy could reach is recorded
+    settings = load_settings({"policy": "fixed-1000000", "answer_at": 0.0, "abstain_below": 0.0})
+    agent = open_agent(info.folder, settings=settings.model_copy(update={"max_seconds": None}))
+    episodes = record(agent, questions, traces)
+    answer_at, abstain_below, rows = choose(episodes)
+    return Report(
+        benchmark="thresholds",
+        settings={
+            "questions": [file.name for file in files],
+            "corpus": info.manifest.corpus.model_dump(),
+            "limit": limit,
+            "scorer": load_trace(next(traces.glob("*.jsonl"))).header["scorer"],
+            "answer_at": answer_at,
+            "abstain_below": abstain_below,
+        },
+        seed=seed,
+        rows=rows,
+        failures=[dataclasses.asdict(fault) for fault in loaded.faults],
+    )
+
+
+def record(agent: SearchAgent, questions: Sequence[Question], folder: Path) -> list[Episode]:
     """Search for each question, or read its trace if it is there; one trace file a question."""
     folder.mkdir(parents=True, exist_ok=True)
     episodes = []
-    for question in track(questions, description="searches", console=_stderr()):
-        file = folder / f"{hashlib.sha256(f'{question.dataset}/{question.id}'.encode()).hexdigest()[:24]}.jsonl"
+    for question in track(questions, description="searches", console=Console(stderr=True)):
+        key = hashlib.sha256(f"{question.dataset}/{question.id}".encode()).hexdigest()[:24]
+        file = folder / f"{key}.jsonl"
         if not file.exists() or load_trace(file).result is None:
             file.unlink(missing_ok=True)
-            await agent.run(question.question, trace=file)
-        episodes.append(_episode(question, await asyncio.to_thread(load_trace, file)))
+            agent.run_sync(question.question, trace=file)
+        episodes.append(_episode(question, load_trace(file)))
     return episodes
-
-
-def rescore(recorded: RecordedSearch, scorer: SufficiencyScorer) -> list[float]:
-    """The score after each turn by another scorer: a trace holds the texts."""
-    return [
-        scorer.score(recorded.question, recorded.evidence_after(turn["number"])).score for turn in recorded.turns
-    ]
 
 
 def _episode(question: Question, recorded: RecordedSearch) -> Episode:
@@ -71,7 +106,7 @@ def _episode(question: Question, recorded: RecordedSearch) -> Episode:
 
 
 def replay(episode: Episode, policy: StopPolicy) -> tuple[bool, bool, int]:
-    """What the policy would have done on this search: whether it answers, on complete evidence, after how many calls."""
+    """What the policy would have done: does it answer, is the support complete then, after how many calls."""
     for state, complete in zip(episode.states, episode.complete, strict=True):
         decision = enforce(policy.decide(state), state)
         if isinstance(decision, AnswerNow | Abstain):
@@ -99,7 +134,11 @@ def choose(episodes: Sequence[Episode], *, steps: int = 25) -> tuple[float, floa
     that neither a dataset with many questions nor the more frequent case decides. Candidates are quantiles of all
     scores seen; ties go to the fewer calls.
     """
-    scores = [score for episode in episodes for state in episode.states for score in state.scores if score is not None]
+    scores = [
+        score for episode in episodes for state in episode.states for score in state.scores if score is not None
+    ]
+    if not scores:
+        raise SettingsError("No search found anything to score: there is no score to choose a threshold among.")
     grid = sorted({round(float(value), 2) for value in np.quantile(scores, np.linspace(0.02, 0.98, steps))})
     by_dataset: dict[str, list[Episode]] = {}
     for episode in episodes:
@@ -109,24 +148,17 @@ def choose(episodes: Sequence[Episode], *, steps: int = 25) -> tuple[float, floa
         for abstain_below in (value for value in grid if value <= answer_at):
             policy = build_policy("band", answer_at=answer_at, abstain_below=abstain_below)
             figures = [rates(group, policy) for group in by_dataset.values()]
-            value = (fmean(_balanced(row) for row in figures), -fmean(row["calls_per_question"] or 0.0 for row in figures))
+            calls = fmean(row["calls_per_question"] or 0.0 for row in figures)
+            value = (fmean(_balanced(row) for row in figures), -calls)
             if best is None or value > best[0]:
                 best = (value, answer_at, abstain_below)
-    assert best is not None  # noqa: S101  the grid is never empty: quantiles of at least one score
+    assert best is not None  # noqa: S101  the grid holds at least one value
     policy = build_policy("band", answer_at=best[1], abstain_below=best[2])
     rows: list[Row] = [
-        {"dataset": name, "policy": "band", "n": len(group), **rates(group, policy)} for name, group in by_dataset.items()
+        {"dataset": name, "policy": "band", "split": "train", "n": len(group), **rates(group, policy)}
+        for name, group in by_dataset.items()
     ]
     return best[1], best[2], rows
-
-
-def thresholds_report(
-    episodes: Sequence[Episode], *, scorer: str, settings: Mapping[str, object], seed: int
-) -> Report:
-    """Choose and report."""
-    answer_at, abstain_below, rows = choose(episodes)
-    chosen = {"scorer": scorer, "answer_at": answer_at, "abstain_below": abstain_below}
-    return Report(benchmark="thresholds", settings={**settings, **chosen}, seed=seed, rows=rows)
 
 
 def _balanced(row: Mapping[str, float | None]) -> float:
