@@ -20,5 +20,5 @@ __all__ = [
     "Turn",
     "TurnStream",
     "load_settings",
-    #     "open_agent",
+    "open_agent",
 ]

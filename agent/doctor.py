@@ -56,7 +56,7 @@ def _look(part: str, examine_part: Callable[[], str]) -> Finding:
 
 
 def _model() -> str:
-    from retrieval.index import DEFAULT_ENCODER, TransformerEncoder
+    from retrieval.index.encoder import DEFAULT_ENCODER, TransformerEncoder
 
     encoder = TransformerEncoder.named(DEFAULT_ENCODER)
     encoder.encode(["a text"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from retrieval.text import query_key
-
 from retrieval import Event, EvidenceSet
+from retrieval.text import query_key
 from rinse import Sufficiency
 
 from .meter import Meter

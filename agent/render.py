@@ -30,7 +30,7 @@ def turn_table(turns: Iterable[Mapping[str, Any]], *, title: str) -> Table:
         ("gap", {"ratio": 3}),
         ("decision", {"ratio": 3}),
     ):
-        table.add_column(name, **options)  # type: ignore[arg-type]
+        table.add_column(name, **options)
     for turn in turns:
         table.add_row(*_row(turn))
     return table

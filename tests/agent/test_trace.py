@@ -9,11 +9,13 @@ import pytest
 
 from agent import SearchAgent
 from agent.errors import TraceError
+from agent.seams import Plan
 from agent.trace import load_trace
 from agent.wire import read_state, result_json
 from policies import Budget
 from policies.threshold import ScoreThreshold
-from retrieval import Passage
+from retrieval import EvidenceSet, Passage
+from rinse import Sufficiency
 from tests.fakes import QuoteAnswerer, ScriptedPlanner, ScriptedScorer, passages, tier
 
 
@@ -97,11 +99,13 @@ def test_a_disk_that_fails_degrades_the_search_and_does_not_end_it(tmp_path: Pat
     file = folder / "trace.jsonl"
 
     class Vandal(ScriptedPlanner):
-        async def plan(self, *args: object) -> object:  # type: ignore[override]
+        async def plan(
+            self, question: str, evidence: EvidenceSet, sufficiency: Sufficiency | None, tried: tuple[str, ...]
+        ) -> Plan:
             file.unlink(missing_ok=True)
             if folder.exists():
                 folder.rmdir()
-            return await super().plan(*args)  # type: ignore[arg-type]
+            return await super().plan(question, evidence, sufficiency, tried)
 
     vandalised = SearchAgent(
         tiers=[tier("local", passages("a"))],
