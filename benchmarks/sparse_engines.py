@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from retrieval.index.sparse import SparseIndex
-from retrieval.text import terms
+from retrieval.text import terms, tokenise
 
 Items = Iterable[tuple[str, str]]
 
@@ -49,11 +49,27 @@ class Engine(Protocol):
         ...
 
 
-class Own:
-    """The product's index."""
+class LowLengths(SparseIndex):
+    """The product's index with the other usual pair of parameters."""
 
-    def __init__(self, folder: Path) -> None:
-        self._index = SparseIndex.create(folder)
+    k1 = 0.9
+    b = 0.4
+
+
+class WholeWords(SparseIndex):
+    """The product's index without stemming."""
+
+    @staticmethod
+    def words(text: str) -> list[str]:
+        """See `SparseIndex`."""
+        return tokenise(text)
+
+
+class Own:
+    """The product's index, or a variant of it."""
+
+    def __init__(self, folder: Path, kind: type[SparseIndex] = SparseIndex) -> None:
+        self._index = kind.create(folder)
 
     def add(self, items: Items) -> None:
         """See `Engine`."""
@@ -168,34 +184,14 @@ class _LuceneIdf(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
 
 
 class RankBm25:
-    """The oracle: rank-bm25 with Lucene's idf; any words, k1 and b. It cannot delete and lies in memory.
+    """The oracle: rank-bm25 with Lucene's idf, in memory. It cannot delete."""
 
-    Args:
-        words: What is compared.
-        k1, b: BM25's.
-    """
-
-    def __init__(self, *, words: Callable[[str], Sequence[str]] = terms, k1: float = 1.2, b: float = 0.75) -> None:
-        self._words, self._k1, self._b = words, k1, b
-        self._ids: list[str] = []
-
-    def add(self, items: Items) -> None:
-        """Once only."""
-        documents = []
-        for key, text in items:
-            self._ids.append(key)
-            documents.append(self._words(text))
-        self._bm25 = _LuceneIdf(documents, k1=self._k1, b=self._b)
-
-    def delete(self, ids: Iterable[str]) -> None:
-        """It cannot."""
-        raise NotImplementedError("rank-bm25 cannot delete: build it again.")
+    def __init__(self, items: Items) -> None:
+        self._ids, texts = zip(*items, strict=True)
+        self._bm25 = _LuceneIdf([terms(text) for text in texts], k1=1.2, b=0.75)
 
     def search(self, query: str, k: int) -> list[str]:
-        """See `Engine`; ties by id."""
-        scores = self._bm25.get_scores(self._words(query))
+        """Ids of the best k documents, best first, ties by id."""
+        scores = self._bm25.get_scores(terms(query))
         found = np.flatnonzero(scores > 0)
         return [self._ids[number] for number in sorted(found, key=lambda one: (-scores[one], self._ids[one]))[:k]]
-
-    def close(self) -> None:
-        """Nothing to release."""

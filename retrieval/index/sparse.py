@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,6 @@ from ..text import terms
 from . import postings
 from .sqlite import Database
 
-K1 = 1.2
-"""How slowly repeats of a word stop counting (BM25)."""
-B = 0.75
-"""How much a document's length counts, from 0 to 1 (BM25)."""
 SPARSE_FILE = "sparse.sqlite"
 
 _APPLICATION = 0x5346_4254
@@ -47,23 +43,28 @@ class _Snapshot:
     living: NDArray[np.bool_]
     """By document number."""
     norms: NDArray[np.float64]
-    """By document number: k1 * (1 - b + b * length / mean length)."""
+    """By document number: k1 * (1 - b + b * length / mean length); 0 where none lives."""
 
 
 class SparseIndex:
     """BM25 over passages that can be added, replaced and deleted at any time. Threads may share one.
 
-    Changes become visible, to this object as to others, at `commit`. Scores follow Robertson's BM25 with k1 = 1.2,
-    b = 0.75 and Lucene's idf, ln(1 + (N - n + 0.5) / (n + 0.5)), which is positive for every term (case R02). A
-    word that is repeated in the query counts as often as it stands there.
+    Changes become visible, to this object as to others, at `commit`. Scores follow Robertson's BM25 with Lucene's
+    idf, ln(1 + (N - n + 0.5) / (n + 0.5)), which is positive for every term (case R02). A word that is repeated in
+    the query counts as often as it stands there.
     """
+
+    k1: ClassVar[float] = 1.2
+    """How slowly repeats of a word stop counting."""
+    b: ClassVar[float] = 0.75
+    """How much a document's length counts, from 0 to 1."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._latest: _Snapshot | None = None
 
     @classmethod
-    def create(cls, folder: Path) -> SparseIndex:
+    def create(cls, folder: Path) -> Self:
         """Make an empty index, open for writing.
 
         Raises:
@@ -73,7 +74,7 @@ class SparseIndex:
         return cls(Database.create(path, application=_APPLICATION, version=_VERSION, schema=postings.SCHEMA))
 
     @classmethod
-    def open(cls, folder: Path, *, read_only: bool = True) -> SparseIndex:
+    def open(cls, folder: Path, *, read_only: bool = True) -> Self:
         """Open an index; its header, its size and its list of documents are checked.
 
         Raises:
@@ -89,6 +90,11 @@ class SparseIndex:
             index.close()
             raise
         return index
+
+    @staticmethod
+    def words(text: str) -> list[str]:
+        """What documents and queries consist of."""
+        return terms(text)
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -116,7 +122,7 @@ class SparseIndex:
             IndexCorruptError: the file is damaged.
             IndexFolderError: the index was closed, or cannot be read now.
         """
-        weights = Counter(terms(query))
+        weights = Counter(self.words(query))
         if k < 1 or not weights:
             return []
         with self._database.reading() as connection:
@@ -124,7 +130,7 @@ class SparseIndex:
             scores = np.zeros(len(snapshot.norms))
             # Sorted, so that two queries of the same words have the same scores to the last bit.
             for term in sorted(islice(weights, _QUERY_TERMS)):
-                numbers, gains = _gains(connection, term, snapshot)
+                numbers, gains = self._gains(connection, term, snapshot)
                 scores[numbers] += weights[term] * gains
             scores[postings.numbers_of(connection, exclude)] = 0.0
             return _best(connection, scores, k)
@@ -143,7 +149,7 @@ class SparseIndex:
             while batch := dict(islice(remaining, _BATCH)):
                 with self._database.writing() as connection:
                     postings.remove(connection, batch)
-                    postings.append(connection, {key: terms(text) for key, text in batch.items()})
+                    postings.append(connection, {key: self.words(text) for key, text in batch.items()})
         except BaseException:
             self._database.rollback()
             raise
@@ -191,34 +197,32 @@ class SparseIndex:
         generation, size = connection.execute("SELECT generation, next_number FROM state").fetchone()
         latest = self._latest
         if latest is None or latest.generation != generation:
-            latest = self._latest = _load(connection, generation, size)
+            latest = self._latest = self._load(connection, generation, size)
         return latest
 
+    def _load(self, connection: Connection, generation: int, size: int) -> _Snapshot:
+        rows = connection.execute("SELECT number, length FROM documents").fetchall()
+        numbers, lengths = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+        if len(numbers) and not (0 <= numbers.min() <= numbers.max() < size and lengths.min() >= 0):
+            raise IndexCorruptError(
+                f"The sparse index lists documents beyond its {size} numbers. Build the index again."
+            )
+        living = np.zeros(size, dtype=np.bool_)
+        living[numbers] = True
+        norms = np.zeros(size)
+        norms[numbers] = self.k1 * (1 - self.b + self.b * lengths / (lengths.mean() if lengths.any() else 1.0))
+        return _Snapshot(generation=generation, count=len(numbers), living=living, norms=norms)
 
-def _load(connection: Connection, generation: int, size: int) -> _Snapshot:
-    rows = connection.execute("SELECT number, length FROM documents").fetchall()
-    numbers, lengths = np.array(rows, dtype=np.int64).reshape(-1, 2).T
-    if len(numbers) and not (0 <= numbers.min() <= numbers.max() < size and lengths.min() >= 0):
-        raise IndexCorruptError(
-            f"The sparse index lists documents beyond its {size} numbers. Build the index again."
-        )
-    living = np.zeros(size, dtype=np.bool_)
-    living[numbers] = True
-    norms = np.zeros(size)
-    norms[numbers] = K1 * (1 - B + B * lengths / (lengths.mean() if lengths.any() else 1.0))
-    return _Snapshot(generation=generation, count=len(numbers), living=living, norms=norms)
-
-
-def _gains(
-    connection: Connection, term: str, snapshot: _Snapshot
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The living documents that contain a term, by number, and BM25's summand for each, both of shape (n,)."""
-    numbers, counts = postings.read(connection, term, len(snapshot.norms))
-    if snapshot.count < len(snapshot.norms):
-        living = snapshot.living[numbers]
-        numbers, counts = numbers[living], counts[living]
-    idf = math.log(1 + (snapshot.count - len(numbers) + 0.5) / (len(numbers) + 0.5))
-    return numbers, idf * (K1 + 1) * counts / (counts + snapshot.norms[numbers])
+    def _gains(
+        self, connection: Connection, term: str, snapshot: _Snapshot
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The living documents that contain a term, by number, and BM25's summand for each, both of shape (n,)."""
+        numbers, counts = postings.read(connection, term, len(snapshot.norms))
+        if snapshot.count < len(snapshot.norms):
+            living = snapshot.living[numbers]
+            numbers, counts = numbers[living], counts[living]
+        idf = math.log(1 + (snapshot.count - len(numbers) + 0.5) / (len(numbers) + 0.5))
+        return numbers, idf * (self.k1 + 1) * counts / (counts + snapshot.norms[numbers])
 
 
 def _best(connection: Connection, scores: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
