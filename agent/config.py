@@ -44,8 +44,8 @@ class Settings(BaseSettings):
         default=None, allow_inf_nan=False, description="Score below which to give up; default: the profile's."
     )
     patience: int = Field(default=2, ge=1, description="Turns without a new passage before a tier counts as dry.")
-    max_turns: int | None = Field(default=8, ge=0)
-    max_calls: int | None = Field(default=16, ge=0)
+    max_turns: int | None = Field(default=4, ge=0)
+    max_calls: int | None = Field(default=8, ge=0)
     max_seconds: float | None = Field(default=120.0, ge=0, allow_inf_nan=False)
     trace: Path | None = Field(default=None, description="File or folder for the record of a search.")
 

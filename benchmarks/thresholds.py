@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -24,6 +24,7 @@ from agent.trace import RecordedSearch, load_trace
 from agent.wire import read_state
 from policies import Abstain, AnswerNow, SearchState, StopPolicy, build_policy, enforce
 from retrieval.index import index_info
+from rinse import RinseScorer, SufficiencyScorer
 
 from .corpus import cached_index
 from .datasets import Question
@@ -61,9 +62,10 @@ def run_thresholds(
         raise SettingsError("There is no question to search for: see the faults of the files.")
     info = cached_index(corpus) if corpus else index_info(index or Path())
     # a policy that never stops, so that each turn that any policy could reach is recorded
-    settings = load_settings({"policy": "fixed-1000000", "answer_at": 0.0, "abstain_below": 0.0})
+    settings = load_settings({"policy": "fixed-999999", "answer_at": 0.0, "abstain_below": 0.0})
     agent = open_agent(info.folder, settings=settings.model_copy(update={"max_seconds": None}))
-    episodes = record(agent, questions, traces)
+    scorer = RinseScorer.small()
+    episodes = record(agent, scorer, questions, traces)
     answer_at, abstain_below, rows = choose(episodes)
     return Report(
         benchmark="thresholds",
@@ -71,7 +73,7 @@ def run_thresholds(
             "questions": [file.name for file in files],
             "corpus": info.manifest.corpus.model_dump(),
             "limit": limit,
-            "scorer": load_trace(next(traces.glob("*.jsonl"))).header["scorer"],
+            "scorer": scorer.fingerprint,
             "answer_at": answer_at,
             "abstain_below": abstain_below,
         },
@@ -81,8 +83,13 @@ def run_thresholds(
     )
 
 
-def record(agent: SearchAgent, questions: Sequence[Question], folder: Path) -> list[Episode]:
-    """Search for each question, or read its trace if it is there; one trace file a question."""
+def record(
+    agent: SearchAgent, scorer: SufficiencyScorer, questions: Sequence[Question], folder: Path
+) -> list[Episode]:
+    """Search for each question, or read its trace if it is there; one trace file a question.
+
+    A trace that another scorer wrote is scored again from its texts: what was searched does not depend on it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     episodes = []
     for question in track(questions, description="searches", console=Console(stderr=True)):
@@ -91,16 +98,18 @@ def record(agent: SearchAgent, questions: Sequence[Question], folder: Path) -> l
         if not file.exists() or load_trace(file).result is None:
             file.unlink(missing_ok=True)
             agent.run_sync(question.question, trace=file)
-        episodes.append(_episode(question, load_trace(file)))
+        episodes.append(_episode(question, load_trace(file), scorer))
     return episodes
 
 
-def _episode(question: Question, recorded: RecordedSearch) -> Episode:
+def _episode(question: Question, recorded: RecordedSearch, scorer: SufficiencyScorer) -> Episode:
+    evidence = [recorded.evidence_after(turn["number"]) for turn in recorded.turns]
     states = tuple(read_state(turn["state"]) for turn in recorded.turns)
+    if recorded.header["scorer"] != scorer.fingerprint:
+        scores = [scorer.score(recorded.question, found).score if len(found) else None for found in evidence]
+        states = tuple(replace(state, scores=tuple(scores[: i + 1])) for i, state in enumerate(states))
     complete = tuple(
-        question.answerable
-        and None not in support_ranks(question.support, recorded.evidence_after(turn["number"]))
-        for turn in recorded.turns
+        question.answerable and None not in support_ranks(question.support, found) for found in evidence
     )
     return Episode(dataset=question.dataset, states=states, complete=complete)
 
