@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.live import Live
 
 from .cli_errors import reported
 from .cli_index import index_app
@@ -21,7 +20,6 @@ from .errors import ConfigError
 
 if TYPE_CHECKING:
     from .loop import SearchAgent
-    from .result import Turn
 
 app = typer.Typer(
     name="sufficit",
@@ -76,6 +74,7 @@ def ask(
     """
     from .build import open_agent
 
+    _require_question(question)
     settings = load_settings(
         {
             "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
@@ -88,22 +87,13 @@ def ask(
 
 
 async def _ask(agent: SearchAgent, question: str, trace: Path | None, *, as_json: bool) -> None:
-    from .render import live_table, outcome
+    from .show import show_search
     from .wire import result_json
 
     if as_json:
-        result = await agent.run(question, trace=trace)
-        _print_json(result_json(result))
-        return
-    console = Console()
-    seen: list[Turn] = []
-    with Live(live_table(seen, question=question), console=console, auto_refresh=False) as live:
-        async with agent.stream(question, trace=trace) as turns:
-            async for turn in turns:
-                seen.append(turn)
-                live.update(live_table(seen, question=question), refresh=True)
-            result = await turns.result()
-    console.print(outcome(result))
+        _print_json(result_json(await agent.run(question, trace=trace)))
+    else:
+        await show_search(agent, question, console=Console(), trace=trace)
 
 
 @app.command()
@@ -125,8 +115,7 @@ def score(
 
     from .wire import sufficiency_json
 
-    if not question.strip():
-        raise ConfigError("The question is empty. Pass one, e.g. --question 'Who wrote Emma?'.")
+    _require_question(question)
     corpus = open_corpus(passages)
     evidence = EvidenceSet.of(p for document in corpus for p in passages_of(document, max_words=10_000))
     for kind, count in sorted(corpus.problems.items()):
@@ -162,6 +151,12 @@ def doctor(
             typer.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.part:<12} {finding.detail}")
     if not all(finding.ok for finding in findings):
         raise typer.Exit(1)
+
+
+def _require_question(question: str) -> None:
+    """Before a model is loaded for it."""
+    if not question.strip():
+        raise ConfigError("The question is empty. Pass one in quotes, e.g. 'Who wrote Emma?'.")
 
 
 def _print_json(data: Mapping[str, object]) -> None:

@@ -28,7 +28,7 @@ def turn_table(turns: Iterable[Mapping[str, Any]], *, title: str) -> Table:
         ("new", {"justify": "right", "no_wrap": True}),
         ("score", {"justify": "right", "no_wrap": True}),
         ("gap", {"ratio": 3}),
-        ("decision", {"ratio": 3}),
+        ("decision", {"no_wrap": True}),
     ):
         table.add_column(name, **options)
     for turn in turns:
@@ -42,7 +42,7 @@ def _row(turn: Mapping[str, Any]) -> tuple[str | Text, ...]:
     gaps = " · ".join(gap["text"] for gap in sufficiency.get("gaps", ()))
     action = turn["decision"]["action"]
     decision = Text(_VERBS[action], style=_COLOURS[action])
-    decision.append(f" ({turn['decision']['reason']['code']})", style="dim")
+    decision.append(f"\n{turn['decision']['reason']['code']}", style="dim")
     for event in turn["events"]:
         decision.append(f"\n! {event['kind']}", style="yellow")
     return (

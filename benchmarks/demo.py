@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from agent.build import open_agent
-from agent.loop import SearchAgent
-from agent.render import live_table, outcome
-from agent.result import SearchResult, Turn
+from agent.result import SearchResult
+from agent.show import show_search
 
 from .corpus import demo_index
 from .datasets import Question
@@ -42,20 +40,9 @@ def run_demo(index: Path | None, ids: Sequence[str]) -> None:
         agent = open_agent(folder)
     console = Console()
     for key in ids:
-        asyncio.run(_show(agent, questions[key], console))
-
-
-async def _show(agent: SearchAgent, question: Question, console: Console) -> None:
-    turns: list[Turn] = []
-    console.print()
-    with Live(live_table(turns, question=question.question), console=console, auto_refresh=False) as live:
-        async with agent.stream(question.question) as stream:
-            async for turn in stream:
-                turns.append(turn)
-                live.update(live_table(turns, question=question.question), refresh=True)
-            result = await stream.result()
-    console.print(outcome(result))
-    console.print(verdict(question, result))
+        console.print()
+        result = asyncio.run(show_search(agent, questions[key].question, console=console))
+        console.print(verdict(questions[key], result))
 
 
 def verdict(question: Question, result: SearchResult) -> Text:

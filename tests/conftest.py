@@ -43,6 +43,19 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
+def town_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of `tests.towns.CORPUS` with the real model, in a folder with spaces; its name is `wiki.index`."""
+    from retrieval.index import TransformerEncoder, build_index
+    from tests.towns import need_model, write_corpus
+
+    need_model()
+    folder = tmp_path_factory.mktemp("a folder with spaces")
+    corpus = write_corpus(folder / "corpus.jsonl")
+    build_index(corpus, folder / "wiki.index", encoder=TransformerEncoder.named())
+    return folder / "wiki.index"
+
+
+@pytest.fixture(scope="session")
 def tiny_backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a BERT with seeded random weights: 32 wide, two layers, words and letters as vocabulary."""
     return build_tiny_backbone(tmp_path_factory.mktemp("tiny-bert"), hidden=32, seed=1)

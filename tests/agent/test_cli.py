@@ -14,35 +14,14 @@ from typer.testing import CliRunner
 
 from agent.cli import app
 from agent.config import Settings
-from retrieval.backbones import find_backbone
-from retrieval.errors import BackboneNotFoundError
+from tests.towns import CORPUS, write_corpus
 
-try:
-    find_backbone("all-MiniLM-L6-v2", allow_hub=False)
-except BackboneNotFoundError as missing:
-    pytest.skip(str(missing), allow_module_level=True)
-
-CORPUS = [
-    ("Orla Venn", "Orla Venn was a glass painter. She was born in Marrowby and worked there until 1911."),
-    ("Marrowby", "Marrowby is a market town on the river Tessel. Its bridge was built in 1784."),
-    ("Tessel", "The Tessel is a river of 140 kilometres. It rises in the Aven hills."),
-    ("Aven hills", "The Aven hills are a range of chalk hills. Sheep are kept on most of them."),
-    ("Pell Harrow", "Pell Harrow was a clock maker who lived in Dunmouth."),
-    ("Dunmouth", "Dunmouth is a harbour on the north coast. It had a mint in the fourteenth century."),
-]
 runner = CliRunner()
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("a folder with spaces")
-    corpus = folder / "corpus.jsonl"
-    rows = [{"id": title, "title": title, "text": text} for title, text in CORPUS]
-    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    built = runner.invoke(app, ["index", "build", str(corpus), "--out", str(folder / "town.index"), "--json"])
-    assert built.exit_code == 0, built.output
-    assert json.loads(built.stdout)["passages"] == len(CORPUS)
-    return folder / "town.index"
+def index(town_index: Path) -> Path:
+    return town_index
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +29,24 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"SUFFICIT_{name.upper()}", raising=False)
+
+
+def test_index_build_says_what_it_built_and_a_second_time_finds_it_there(index: Path, tmp_path: Path) -> None:
+    """`index` is only here to skip the test where the model is missing."""
+    arguments = [
+        "index",
+        "build",
+        str(write_corpus(tmp_path / "corpus.jsonl")),
+        "--out",
+        str(tmp_path / "i"),
+        "--json",
+    ]
+    first, second = runner.invoke(app, arguments), runner.invoke(app, arguments)
+    assert (first.exit_code, second.exit_code) == (0, 0), first.output
+    assert json.loads(first.stdout) == json.loads(second.stdout)
+    assert json.loads(first.stdout)["passages"] == len(CORPUS)
+    shown = runner.invoke(app, ["index", "info", str(tmp_path / "i")])
+    assert "all-MiniLM-L6-v2" in shown.stdout
 
 
 def test_ask_json_prints_one_object_and_nothing_else(index: Path) -> None:
@@ -96,7 +93,7 @@ def test_a_recorded_search_is_shown_as_it_looked(index: Path, tmp_path: Path) ->
     assert (asked.exit_code, shown.exit_code) == (0, 0), asked.output + shown.output
     assert shown.stdout == asked.stdout
     with_texts = runner.invoke(app, ["trace", "show", str(file), "--passages"])
-    assert CORPUS[0][1] in with_texts.stdout.replace("\n", " ")
+    assert CORPUS[0][1] in " ".join(with_texts.stdout.split())
 
 
 def test_score_names_the_gap(tmp_path: Path) -> None:
