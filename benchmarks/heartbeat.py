@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,7 @@ INTERVAL_MS = 10.0
 """Time between two beats of a loop that is free."""
 BOUND_MS = 100.0
 """The largest gap that case L14 allows."""
+_LONGEST_IDLE_SECONDS = 30.0
 
 _OPENINGS = ("The old", "A wooden", "The northern", "Every second", "This narrow", "The keeper's", "One broken")
 _THINGS = ("bridge", "lighthouse", "ferry", "orchard", "quarry", "tunnel", "market hall", "clock tower", "sawmill")
@@ -63,7 +65,10 @@ def toy_passages(count: int, *, seed: int) -> tuple[Passage, ...]:
 
 
 def run_heartbeat(scorer: Callable[[], SufficiencyScorer], *, passages: int = 200, seed: int = 0) -> Report:
-    """Measure an idle loop, the first use of a scorer, and a fresh scorer on `passages` passages.
+    """Measure the first use of a scorer, a fresh scorer on `passages` passages, and then the loop alone.
+
+    The loop alone runs as long as the scorer did: its gaps are the machine's own. Where they come near the bound,
+    other programs keep the cores busy and the figures say nothing about scoring.
 
     Args:
         scorer: Makes a scorer that remembers nothing; the backbone may be shared.
@@ -75,27 +80,41 @@ def run_heartbeat(scorer: Callable[[], SufficiencyScorer], *, passages: int = 20
 
 async def _measure(make_scorer: Callable[[], SufficiencyScorer], passages: Sequence[Passage], seed: int) -> Report:
     one, all_of_them = EvidenceSet.of(passages[:1]), EvidenceSet.of(passages)
+    # Models are loaded here: libraries initialise themselves while they hold the interpreter's lock.
+    first = await gaps_beside(in_worker(lambda: make_scorer().score(QUESTION, one)))
+    scoring = await gaps_beside(in_worker(make_scorer().score, QUESTION, all_of_them))
+    idle = await gaps_beside(asyncio.sleep(min(sum(gap.ms for gap in scoring) / 1000, _LONGEST_IDLE_SECONDS)))
     rows = [
-        _row("idle", 0, await gaps_beside(asyncio.sleep(1.0))),
-        # Models are loaded here: libraries initialise themselves while they hold the interpreter's lock.
-        _row("first use", 1, await gaps_beside(in_worker(lambda: make_scorer().score(QUESTION, one)))),
-        _row("L14", len(passages), await gaps_beside(in_worker(make_scorer().score, QUESTION, all_of_them))),
+        _row("idle", 0, idle),
+        _row("first use", 1, first),
+        _row("L14", len(passages), scoring),
     ]
     settings = {"interval_ms": INTERVAL_MS, "bound_ms": BOUND_MS, "passages": len(passages)}
     return Report(benchmark="heartbeat", settings=settings, seed=seed, rows=rows)
 
 
-async def gaps_beside(work: Awaitable[object]) -> list[float]:
-    """Milliseconds between the beats of a task that sleeps for `INTERVAL_MS`, while `work` is done."""
-    gaps: list[float] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """The time between two beats."""
+
+    ms: float
+    """Wall clock."""
+    cpu_ms: float
+    """What this process computed in it, all threads together. Where it is much less, the process had to wait for
+    a core: other programs made the gap."""
+
+
+async def gaps_beside(work: Awaitable[object]) -> list[Gap]:
+    """The gaps of a task that sleeps for `INTERVAL_MS`, again and again, while `work` is done."""
+    gaps: list[Gap] = []
 
     async def beat() -> None:
-        before = time.perf_counter()
+        before, before_cpu = time.perf_counter(), time.process_time()
         while True:
             await asyncio.sleep(INTERVAL_MS / 1000)
-            now = time.perf_counter()
-            gaps.append((now - before) * 1000)
-            before = now
+            now, now_cpu = time.perf_counter(), time.process_time()
+            gaps.append(Gap(ms=(now - before) * 1000, cpu_ms=(now_cpu - before_cpu) * 1000))
+            before, before_cpu = now, now_cpu
 
     heart = asyncio.create_task(beat())
     await asyncio.sleep(0)  # the first beat begins before the work does
@@ -107,14 +126,16 @@ async def gaps_beside(work: Awaitable[object]) -> list[float]:
     return gaps
 
 
-def _row(case: str, passages: int, gaps: Sequence[float]) -> Row:
+def _row(case: str, passages: int, gaps: Sequence[Gap]) -> Row:
+    wall = [gap.ms for gap in gaps]
     return {
         "case": case,
         "passages": passages,
         "n": len(gaps),
-        "seconds": sum(gaps) / 1000,
-        "gap_ms_p50": float(np.quantile(gaps, 0.5)),
-        "gap_ms_p99": float(np.quantile(gaps, 0.99)),
-        "gap_ms_max": max(gaps),
-        "within_bound": max(gaps) < BOUND_MS,
+        "seconds": sum(wall) / 1000,
+        "gap_ms_p50": float(np.quantile(wall, 0.5)),
+        "gap_ms_p99": float(np.quantile(wall, 0.99)),
+        "gap_ms_max": max(wall),
+        "busy_gap_ms_max": max(min(gap.ms, gap.cpu_ms) for gap in gaps),
+        "within_bound": max(wall) < BOUND_MS,
     }
