@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from policies import StopPolicy, build_policy
+from policies import Budget, StopPolicy, build_policy
+from policies.fixed import FixedK
 from policies.shipped import shipped_thresholds
 from retrieval import Tier
 from retrieval.index import LocalIndex, LocalTier
@@ -42,13 +44,14 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
     local = LocalIndex.open(folder)
     local.warm()
     scorer = RinseScorer.small(encoder=local.encoder)
+    policy = _policy(settings, scorer.fingerprint)
     return SearchAgent(
         tiers=[Tier(name="local", retriever=LocalTier(local), k=settings.k)],
         scorer=scorer,
-        policy=_policy(settings, scorer.fingerprint),
+        policy=policy,
         planner=GapPlanner(local.encoder),
         answerer=ExtractiveAnswerer(local.encoder),
-        budget=settings.budget,
+        budget=_budget(settings, policy),
     )
 
 
@@ -56,6 +59,8 @@ def _policy(settings: Settings, scorer: str) -> StopPolicy:
     """The policy that the settings name, with the shipped thresholds where they give none."""
     shipped = shipped_thresholds(scorer)
     given = (settings.answer_at, settings.abstain_below)
+    if settings.policy.startswith("fixed-"):  # looks at no score
+        return build_policy(settings.policy, answer_at=0.0, abstain_below=0.0)
     if shipped is None and None in given:
         raise ConfigError(
             f"No thresholds were shipped for the scorer {scorer[:12]}. Pass --answer-at and --abstain-below; find "
@@ -70,3 +75,9 @@ def _policy(settings: Settings, scorer: str) -> StopPolicy:
     return build_policy(
         settings.policy, answer_at=answer_at, abstain_below=abstain_below, patience=settings.patience
     )
+
+
+def _budget(settings: Settings, policy: StopPolicy) -> Budget:
+    """A policy of K calls has a budget of exactly K: a turn of two queries must not pass it by one."""
+    budget = settings.budget
+    return replace(budget, max_calls=policy.k, max_turns=None) if isinstance(policy, FixedK) else budget
