@@ -22,8 +22,8 @@ SLICE_CHARACTERS = 4_000
 """Characters given to the tokenizer at once; far more than one input of the model holds."""
 OVERLAP_TOKENS = 48
 """Tokens that two windows of a long passage share."""
-MAX_WINDOWS = 256
-"""Windows read of one passage, about 45,000 English words; the rest is not read and the score says so (S06)."""
+MAX_WINDOWS = 128
+"""Windows read of one passage, about 20,000 English words; the rest is not read and the score says so (S06)."""
 MEMORY_BYTES = 256 * 2**20
 """States kept in memory: about 3,000 passages of 100 words."""
 
