@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import regex
@@ -31,6 +33,7 @@ _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[.'’ʼ][\p{L}\p{N}][\
 _ENDING = regex.compile(r"(?<=\p{L}{4})(?:ings?|ions?|ed|ers?|ors?|es|e|(?<!s)s)$")
 
 
+_LEAST_RARITY = 0.3  # a word that stands everywhere still counts a little
 _FORMS = {
     "die": "died dies death dead deaths",
     "birth": "born births",
@@ -82,6 +85,18 @@ def content_words(text: str) -> tuple[Word, ...]:
 def stems(text: str) -> frozenset[str]:
     """The stems of all words of a text."""
     return frozenset(map(stem, tokenise(text)))
+
+
+def rarity_weights(question: str, texts: Sequence[frozenset[str]]) -> dict[str, float]:
+    """The stems of the question's content words with their share of it; the shares sum to 1.
+
+    A stem weighs more the fewer of `texts` (as sets of stems) hold it; none weighs nothing.
+    """
+    wanted = dict.fromkeys(stem for word in content_words(question) for stem in word.stems)
+    holding = {stem: sum(stem in text for text in texts) for stem in wanted}
+    rarity = {stem: max(_LEAST_RARITY, math.log((len(texts) + 1) / (holding[stem] + 0.5))) for stem in wanted}
+    total = sum(rarity.values())
+    return {stem: value / total for stem, value in rarity.items()}
 
 
 def stem(token: str) -> str:

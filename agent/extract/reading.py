@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -12,13 +10,12 @@ from retrieval import Passage
 from retrieval.text import sentences
 
 from ..names import find_names, topic, without_aside
-from ..words import content_words, stems
+from ..words import rarity_weights, stems
 
 MAX_SENTENCES = 160
 """Of longer evidence the rest is not read; about 30 passages of five sentences."""
 _ROUNDING = 1e-9
 _WHOLE = 1 - _ROUNDING
-_LEAST_WEIGHT = 0.3  # a question word that stands in every sentence still counts a little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +68,7 @@ class Finding:
 def read(question: str, passages: Sequence[Passage]) -> Reading:
     """Cut passages, best first, into sentences, and weigh them against the question."""
     plain = _statements(passages)
-    frequency = Counter(stem for statement in plain for stem in statement.stems)
-    wanted = dict.fromkeys(stem for word in content_words(question) for stem in word.stems)
-    rarity = {s: max(_LEAST_WEIGHT, math.log((len(plain) + 1) / (frequency[s] + 0.5))) for s in wanted}
-    total = sum(rarity.values())
-    weights = {stem: value / total for stem, value in rarity.items()}
+    weights = rarity_weights(question, [statement.stems for statement in plain])
     covered = [sum(weights[s] for s in weights if s in statement.stems) for statement in plain]
     statements = [replace(s, coverage=c, joint=c) for s, c in zip(plain, covered, strict=True)]
     return Reading(
