@@ -70,19 +70,30 @@ class Answer:
     milliseconds: float
 
 
-def run_sparse(*, corpus: Path, questions: Sequence[Path], limit: int | None = None, seed: int = 0) -> Report:
+def run_sparse(
+    *,
+    corpus: Path,
+    questions: Sequence[Path],
+    systems: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+) -> Report:
     """Compare the engines.
 
     Args:
         corpus: What is searched; its passages stay whole.
+        systems: Names in `ENGINES` or `VARIANTS`; none: all of them.
         questions: Files whose support are passages of the corpus.
         limit: Most questions of each dataset, drawn by the seed.
         seed: Chooses them, and the documents that are deleted.
 
     Raises:
-        SettingsError: no question has all of its support in the corpus.
+        SettingsError: an unknown system, or no question has all of its support in the corpus.
         DatasetError, CorpusError: a file cannot be read.
     """
+    known = ENGINES | VARIANTS
+    if unknown := set(systems) - set(known):
+        raise SettingsError(f"Unknown systems: {sorted(unknown)}. Choose from {sorted(known)}.")
     items = list(dict(_texts(corpus)).items())
     loaded = load_all(questions)
     drawn, held = draw(loaded.questions, limit, seed=seed), {key for key, _ in items}
@@ -99,16 +110,20 @@ def run_sparse(*, corpus: Path, questions: Sequence[Path], limit: int | None = N
     trial = Trial(items=items, questions=usable, exact=exact, orders=orders)
     rows: list[Row] = []
     failures = [dataclasses.asdict(fault) for fault in loaded.faults]
-    for system, make in (ENGINES | VARIANTS).items():
+    for system in systems or known:
         _console.log(system)
         try:
-            rows += _tried(system, make, trial)
+            rows += _tried(system, known[system], trial)
         except ImportError as error:
             failures.append({"system": system, "reason": f"{error}. Install it with: pip install {system}"})
-    settings = {"corpus": corpus.name, "questions": [path.name for path in questions], "limit": limit}
     return Report(
         benchmark="sparse",
-        settings=settings,
+        settings={
+            "corpus": corpus.name,
+            "questions": [path.name for path in questions],
+            "systems": list(systems or known),
+            "limit": limit,
+        },
         seed=seed,
         rows=rows,
         failures=failures,
@@ -213,6 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="JSON lines, plain or .gz")
     parser.add_argument("--questions", type=Path, action="append", required=True, help="may be repeated")
+    parser.add_argument(
+        "--system", action="append", choices=[*ENGINES, *VARIANTS], help="may be repeated; default: all"
+    )
     parser.add_argument("--limit", type=int, help="most questions of each dataset; default: all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object and nothing else on stdout")
