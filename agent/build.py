@@ -73,7 +73,11 @@ def _policy(settings: Settings, scorer: str) -> StopPolicy:
     assert answer_at is not None  # noqa: S101  both were given, or were shipped
     assert abstain_below is not None  # noqa: S101
     return build_policy(
-        settings.policy, answer_at=answer_at, abstain_below=abstain_below, patience=settings.patience
+        settings.policy,
+        answer_at=answer_at,
+        abstain_below=abstain_below,
+        min_turns=settings.min_turns or (shipped.min_turns if shipped else 1),
+        patience=settings.patience,
     )
 
 

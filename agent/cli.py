@@ -59,6 +59,10 @@ def ask(
     abstain_below: Annotated[
         float | None, typer.Option(help="Give up below this score. Default: found on training questions.")
     ] = None,
+    min_turns: Annotated[
+        int | None,
+        typer.Option(help="Turns before a score may end the search. Default: found on training questions."),
+    ] = None,
     max_turns: Annotated[int | None, typer.Option(help="Most turns; one turn asks at most two queries.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Most calls: one query to one tier each.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Longest search, in seconds of wall clock.")] = None,
@@ -78,7 +82,8 @@ def ask(
     settings = load_settings(
         {
             "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
-            "max_turns": max_turns, "max_calls": max_calls, "max_seconds": max_seconds, "k": k, "trace": trace,
+            "min_turns": min_turns, "max_turns": max_turns, "max_calls": max_calls, "max_seconds": max_seconds,
+            "k": k, "trace": trace,
         }
     )  # fmt: skip
     with Console(stderr=True).status("Opening the index and loading the model …"):

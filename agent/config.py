@@ -38,10 +38,13 @@ class Settings(BaseSettings):
     k: int = Field(default=5, ge=1, le=1000, description="Passages that one call asks for.")
     policy: str = Field(default="band", description="When to stop: band, threshold, fixed-6 (any number).")
     answer_at: float | None = Field(
-        default=None, allow_inf_nan=False, description="Score from which on to answer; default: the profile's."
+        default=None, allow_inf_nan=False, description="Score from which on to answer; default: the shipped one."
     )
     abstain_below: float | None = Field(
-        default=None, allow_inf_nan=False, description="Score below which to give up; default: the profile's."
+        default=None, allow_inf_nan=False, description="Score below which to give up; default: the shipped one."
+    )
+    min_turns: int | None = Field(
+        default=None, ge=1, description="Turns before a score may end a search; default: the shipped ones."
     )
     patience: int = Field(default=2, ge=1, description="Turns without a new passage before a tier counts as dry.")
     max_turns: int | None = Field(default=4, ge=0)

@@ -179,8 +179,8 @@ def thresholds(
 ) -> None:
     """Where to answer and where to give up: thresholds for your questions and corpus, from recorded searches.
 
-    Each question is searched to the end of the budget once and recorded; every pair of thresholds then replays the
-    same records. Pass the chosen pair to `sufficit ask` as --answer-at and --abstain-below.
+    Each question is searched to the end of the budget once and recorded; every setting then replays the same
+    records. Pass the chosen one to `sufficit ask` as --answer-at, --abstain-below and --min-turns.
 
     [bold]Example[/bold]
 
