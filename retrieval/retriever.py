@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol, runtime_checkable
 
 from .passage import Passage
@@ -77,6 +80,23 @@ class Retrieved:
     events: tuple[Event, ...] = ()
     degraded: bool = False
     """True if part of the tier failed and the hits may be fewer or worse than usual."""
+
+    @classmethod
+    def ranked(cls, passages: Iterable[Passage], request: Request, *, tier: str) -> Retrieved:
+        """The answer of a tier that knows an order but no scores: these get 1, 1/2, 1/3 and so on.
+
+        `passages` come best first; repeats, what the request excludes, and what is beyond `k` are left out.
+        """
+        wanted = {passage.id: passage for passage in passages if passage.id not in request.exclude}
+        moment = time.time()
+        return cls(
+            hits=tuple(
+                Hit(
+                    passage=passage, score=1 / rank, rank=rank, tier=tier, query=request.query, retrieved_at=moment
+                )
+                for rank, passage in enumerate(islice(wanted.values(), request.k), start=1)
+            )
+        )
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval import Request, Retrieved, Retriever, Tier
+from retrieval import Passage, Request, Retrieved, Tier
 
 
 class Nothing:
@@ -34,3 +34,12 @@ def test_unusable_settings_are_refused(changed: dict[str, float | str], message:
     settings: dict[str, object] = {"name": "local", "retriever": Nothing()} | changed
     with pytest.raises(ValueError, match=message):
         Tier(**settings)  # type: ignore[arg-type]
+
+
+def test_a_tier_that_knows_only_an_order_keeps_the_contract() -> None:
+    """`Retrieved.ranked`: best first, at most k, nothing twice, nothing excluded, ranks from 1."""
+    one, two, three = (Passage(text=text) for text in ("one", "two", "three"))
+    request = Request(query="q", k=2, exclude=frozenset({two.id}))
+    hits = Retrieved.ranked([one, two, one, three, three], request, tier="mine").hits
+    assert [(hit.passage, hit.rank, hit.score) for hit in hits] == [(one, 1, 1.0), (three, 2, 0.5)]
+    assert {(hit.tier, hit.query) for hit in hits} == {("mine", "q")}
