@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval import Passage, Request, Retrieved, Tier
+from retrieval import Passage, Request, Retrieved, Retriever, Tier
 
 
 class Nothing:
