@@ -18,7 +18,7 @@ from policies import (
     enforce,
 )
 from retrieval import Event, EvidenceSet, Passage, Ranking, Request, Tier
-from retrieval.fusion import reciprocal_rank_fusion
+from retrieval.compute import in_worker
 
 from .answering import Answered, answer_and_verify
 from .assess import Assessment
@@ -28,6 +28,7 @@ from .itinerary import Itinerary
 from .meter import Meter
 from .parts import Parts
 from .planning import plan_turn
+from .ranking import rank_evidence
 from .result import SearchResult, Turn
 from .seams import Plan
 from .trace import TraceSink
@@ -88,9 +89,8 @@ class Search:
                 settled = await self._turn(settled.plan)
             if isinstance(settled.decision, Abstain):
                 return await self._finish("abstain", settled.decision.reason, Answered())
-            answered = await answer_and_verify(
-                self._parts, self._meter, self._question, self._evidence, self._ranking()
-            )
+            ranking = await self._ranking()
+            answered = await answer_and_verify(self._parts, self._meter, self._question, self._evidence, ranking)
             self._note(answered.events)
             if answered.objection is None:
                 return await self._finish("answer", settled.decision.reason, answered)
@@ -207,9 +207,8 @@ class Search:
             failed_turns=self._itinerary.failed_turns,
         )
 
-    def _ranking(self) -> Ranking:
-        fused = reciprocal_rank_fusion(self._rankings)
-        return Ranking(ids=tuple(key for key, _ in fused), scores=tuple(score for _, score in fused))
+    async def _ranking(self) -> Ranking:
+        return await in_worker(rank_evidence, self._question, self._evidence, tuple(self._rankings))
 
     def _note(self, events: Sequence[Event], *, degraded: bool | None = None) -> None:
         """Keep events for the next turn; by default an event means that something is degraded."""
@@ -250,7 +249,7 @@ class Search:
             answer=answered.answer if action == "answer" else None,
             verdict=answered.verdict,
             evidence=self._evidence,
-            ranking=self._ranking(),
+            ranking=await self._ranking(),
             sufficiency=self._assessment.sufficiency,
             turns=tuple(self._turns),
             spend=self._meter.spent(),

@@ -235,7 +235,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object and nothing else on stdout")
     options = parser.parse_args(arguments)
-    report = run_sparse(corpus=options.corpus, questions=options.questions, limit=options.limit, seed=options.seed)
+    report = run_sparse(
+        corpus=options.corpus,
+        questions=options.questions,
+        systems=options.system or (),
+        limit=options.limit,
+        seed=options.seed,
+    )
     emit(report, as_json=options.json)
 
 
