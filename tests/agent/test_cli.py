@@ -155,7 +155,8 @@ def test_an_interrupt_ends_with_130(index: Path, tmp_path: Path) -> None:
     """Ctrl-C during a search: status 130, no traceback, the trace stays readable."""
     trace = tmp_path / "interrupted.jsonl"
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may start its jobs without it
         "from retrieval.index import LocalIndex\n"
         "slow = LocalIndex.warm\n"
         "LocalIndex.warm = lambda self: (slow(self), print('warm', file=sys.stderr, flush=True), time.sleep(60))\n"
