@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from agent import SearchAgent, SearchResult
 from agent.seams import Answer, Citation, Observation, Plan, Verdict
-from policies import AnswerNow, Decision, Reason, SearchOn, SearchState
+from policies import AnswerNow, Budget, Decision, Reason, SearchOn, SearchState
 from retrieval import EvidenceSet, Hit, Passage, Ranking, Request, Retrieved, Tier
 from rinse import Gap, ReaderScore, Sufficiency
 
@@ -182,3 +184,20 @@ def answer_at(value: float) -> PolicyFrom:
         return SearchOn(reason=Reason(code="below_threshold", by="scripted"))
 
     return PolicyFrom(decide)
+
+
+def agent(*tiers: Tier, **parts: Any) -> SearchAgent:
+    """An agent of scripted parts over these tiers; `parts` replace the usual ones."""
+    usual: dict[str, Any] = {
+        "scorer": ScriptedScorer(),
+        "policy": always_search(),
+        "planner": ScriptedPlanner(),
+        "answerer": QuoteAnswerer(),
+        "budget": Budget(max_turns=8, max_calls=8, max_seconds=30),
+    }
+    return SearchAgent(tiers=tiers, **(usual | parts))
+
+
+def run(search_agent: SearchAgent, **options: Any) -> SearchResult:
+    """Ask the scripted agent `question`."""
+    return search_agent.run_sync("question", **options)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent import SearchAgent, SearchResult
+from agent import SearchResult
 from agent.errors import ConfigError
 from policies import AnswerNow, Budget, Reason, SearchOn, Widen
 from policies.combine import FirstOf
@@ -21,29 +21,15 @@ from tests.fakes import (
     QuoteAnswerer,
     ScriptedPlanner,
     ScriptedScorer,
-    always_search,
+    agent,
     answer_at,
     passages,
     requests_of,
+    run,
     tier,
 )
 
 FIVE = passages("a", "b", "c", "d", "e")
-
-
-def agent(*tiers: Tier, **parts: Any) -> SearchAgent:
-    defaults: dict[str, Any] = {
-        "scorer": ScriptedScorer(),
-        "policy": always_search(),
-        "planner": ScriptedPlanner(),
-        "answerer": QuoteAnswerer(),
-        "budget": Budget(max_turns=8, max_calls=8, max_seconds=30),
-    }
-    return SearchAgent(tiers=tiers, **(defaults | parts))
-
-
-def run(search_agent: SearchAgent, **options: Any) -> SearchResult:
-    return search_agent.run_sync("question", **options)
 
 
 def test_answers_once_the_score_is_reached_and_cites() -> None:

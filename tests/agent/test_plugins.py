@@ -7,41 +7,24 @@ from typing import Any
 
 import pytest
 
-from agent import SearchAgent, SearchResult
 from agent.errors import MissingObserverError
-from policies import Abstain, Budget, Reason, SearchOn, SearchState
+from policies import Abstain, Reason, SearchOn, SearchState
 from retrieval import Tier
 from tests.fakes import (
     PolicyFrom,
-    QuoteAnswerer,
     ScriptedObserver,
     ScriptedPlanner,
     ScriptedRetriever,
-    ScriptedScorer,
     ScriptedVerifier,
-    always_search,
+    agent,
     answer_at,
     passages,
     requests_of,
+    run,
     tier,
 )
 
 FIVE = passages("a", "b", "c", "d", "e")
-
-
-def agent(*tiers: Tier, **parts: Any) -> SearchAgent:
-    defaults: dict[str, Any] = {
-        "scorer": ScriptedScorer(),
-        "policy": always_search(),
-        "planner": ScriptedPlanner(),
-        "answerer": QuoteAnswerer(),
-        "budget": Budget(max_turns=8, max_calls=8, max_seconds=30),
-    }
-    return SearchAgent(tiers=tiers, **(defaults | parts))
-
-
-def run(search_agent: SearchAgent, **options: Any) -> SearchResult:
-    return search_agent.run_sync("question", **options)
 
 
 def test_a_planner_that_fails_falls_back_to_the_question() -> None:
