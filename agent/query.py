@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from retrieval import EvidenceSet, Passage
 from retrieval.compute import in_worker
 from retrieval.index.encoder import Encoder
+from retrieval.memo import Memo
 from retrieval.text import query_key
 from rinse import Gap, Sufficiency
-from rinse.readers.memo import Memo
 
 from .names import Name, find_names, name_key, topic, without_aside
 from .seams import Plan

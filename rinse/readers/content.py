@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from retrieval import EvidenceSet, Passage
 from retrieval.index.encoder import TokenStates
+from retrieval.memo import Memo
 
 from ..errors import ScoreError
 from ..gaps import Coverage
 from ..profile import Profile
 from ..windows import membership, weighted_means, windows
-from .memo import Memo
 from .states import PassageReader, TokenEncoder, canonical_heading, unit, usable
 
 _FOREIGN = regex.compile(r"[\p{L}--\p{Latin}]", regex.VERSION1)

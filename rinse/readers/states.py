@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from retrieval import Passage
 from retrieval.index.encoder import TokenStates
+from retrieval.memo import Memo
 from retrieval.text import sentences
-
-from .memo import Memo
 
 HEADING_CHARACTERS = 200
 """A longer heading is cut: it is read again with every window of the passage."""
