@@ -121,16 +121,15 @@ class ScriptedPlanner:
 
 @dataclass
 class QuoteAnswerer:
-    """Answers with the first words of the best-ranked passage."""
+    """Answers with the passage that arrived first, whatever its rank."""
 
     asked: list[str] = field(default_factory=list)
 
     async def answer(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> Answer:
         self.asked.append(question)
-        best = ranking.top(evidence, 1)[0]
-        return Answer(
-            text=best.text, citations=(Citation(passage_id=best.id, start=0, end=len(best.text), quote=best.text),)
-        )
+        first = evidence.passages[0]
+        quote = Citation(passage_id=first.id, start=0, end=len(first.text), quote=first.text)
+        return Answer(text=first.text, citations=(quote,))
 
 
 @dataclass
