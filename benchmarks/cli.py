@@ -195,6 +195,29 @@ def thresholds(
 
 
 @app.command()
+def sparse(
+    *,
+    corpus: Annotated[Path, typer.Option("--corpus", help="JSON lines, plain or .gz.")],
+    questions: Annotated[
+        list[Path], typer.Option("--questions", help="JSON lines with annotated support; may be repeated.")
+    ],
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most questions of each dataset.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Engines for the sparse index side by side: ours, tantivy (if installed) and SQLite FTS5.
+
+    [bold]Example[/bold]
+
+      python -m benchmarks sparse --corpus corpus.jsonl.gz --questions train.jsonl.gz --limit 100
+    """
+    with _reporting(as_json=as_json) as reports:
+        from .sparse import run_sparse
+
+        reports.append(run_sparse(corpus=corpus, questions=questions, limit=limit, seed=seed))
+
+
+@app.command()
 def demo(
     index: Annotated[Path | None, typer.Option("--index", help="An index; default: the demo's own.")] = None,
     question: Annotated[
