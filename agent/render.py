@@ -85,9 +85,10 @@ def recorded_outcome(
     else:
         lines.append(Text.assemble(("No answer: ", "bold red"), (result["reason"]["code"], "bold")))
         missing = " · ".join(gap["text"] for gap in result["gaps"])
-        lines.append(
-            Padding(Text(f"Missing: {missing or 'the evidence covers every part only weakly'}"), (0, 0, 0, 2))
+        nothing = (
+            "no single part: all are covered weakly" if result["evidence"] else "everything: nothing was found"
         )
+        lines.append(Padding(Text(f"Missing: {missing or nothing}"), (0, 0, 0, 2)))
         not_tried = ", ".join(result["tiers_not_tried"])
         lines.append(Padding(Text(f"Tiers not tried: {not_tried or 'none, all were searched'}"), (0, 0, 0, 2)))
     spend = result["spend"]
