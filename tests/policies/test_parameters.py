@@ -13,6 +13,7 @@ from policies.errors import PolicyParameterError
 from policies.fixed import FixedK
 from policies.stagnation import NoGain, Stagnation
 from policies.threshold import Band, ScoreThreshold
+from retrieval import Spend
 
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: ScoreThreshold(answer_at=math.nan), "answer_at must be a finite number, it is nan"),
@@ -57,8 +58,10 @@ def test_degenerate_parameters_are_refused_with_value_and_remedy(
 
 def test_zero_is_a_budget_and_none_is_none() -> None:
     """0 = nothing, None = unlimited: both are meant, neither is refused."""
-    Budget(max_turns=0, max_calls=0, max_seconds=0, max_tokens=0, max_price=0)
-    Budget(max_turns=None, max_calls=None, max_seconds=None, max_tokens=None, max_price=None)
+    nothing = Budget(max_turns=0, max_calls=0, max_seconds=0, max_tokens=0, max_price=0)
+    unlimited = Budget(max_turns=None, max_calls=None, max_seconds=None, max_tokens=None, max_price=None)
+    assert nothing.left(Spend(), turns=0).exhausted == "turns"
+    assert unlimited.left(Spend(calls=10**6), turns=10**6).exhausted is None
 
 
 def test_an_empty_band_is_allowed() -> None:

@@ -125,7 +125,8 @@ def test_a_damaged_index_is_built_again(tmp_path: Path, tiny_encoder: Transforme
     info = build_index(corpus, tmp_path / "index", encoder=tiny_encoder)
     (tmp_path / "index" / info.manifest.data / "vectors.npy").write_bytes(b"")
     build_index(corpus, tmp_path / "index", encoder=tiny_encoder)
-    LocalIndex.open(tmp_path / "index", tiny_encoder).close()
+    with LocalIndex.open(tmp_path / "index", tiny_encoder) as index:
+        assert len(index) == info.manifest.counts.passages > 0
 
 
 def test_folders_of_something_else_are_left_alone(
