@@ -1,7 +1,7 @@
 """Readers of benchmark questions."""
 
+from .lines import Fault
 from .questions import (
-    Fault,
     Gold,
     GoldPassage,
     GoldSentence,

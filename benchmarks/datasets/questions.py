@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias, cast
+from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from retrieval.passage import passage_id
 
-from ..errors import DatasetError
-
-MAX_LINE_BYTES = 8 * 2**20
-"""Longest line, unpacked. A longer one is a fault: it is skipped and counted, never held in memory."""
+from .lines import Fault, fields_fault, stream_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,20 +62,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """Something in a file that could not be used. Faults are counted and reported, never dropped."""
-
-    file: str
-    """Name of the file, without its folder."""
-    line: int
-    """1 = the first line."""
-    kind: str
-    """`not_json`, `bad_fields`, `no_support`, `repeated_id`, `line_too_long`, `file_damaged`."""
-    detail: str
-    """For people: what was found, what was expected."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionFile:
     """All that a file holds."""
 
@@ -111,7 +91,7 @@ def stream_questions(path: Path) -> Iterator[Question | Fault]:
         DatasetError: there is no such file, or it cannot be opened.
     """
     seen: set[tuple[str, str]] = set()
-    for number, line in _lines(path):
+    for number, line in stream_lines(path):
         if isinstance(line, Fault):
             yield line
             continue
@@ -168,10 +148,7 @@ def _parse(line: bytes, *, file: str, number: int) -> Question | Fault:
     try:
         row = _Row.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        kind = "not_json" if first["type"] == "json_invalid" else "bad_fields"
-        where = ".".join(str(part) for part in first["loc"])
-        return Fault(file=file, line=number, kind=kind, detail=f"{where}: {first['msg']}".lstrip(": "))
+        return fields_fault(error, file=file, line=number)
     gold = row.gold()
     if row.answerable and not gold:
         detail = f"{row.id!r} is answerable but names no support: no evidence can be judged against it."
@@ -186,37 +163,3 @@ def _parse(line: bytes, *, file: str, number: int) -> Question | Fault:
         support=gold,
         group=row.group,
     )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes | Fault]]:
-    """Number and content of every line that is not blank; memory is bounded by `MAX_LINE_BYTES`."""
-    number = 0
-    try:
-        with _open(path) as file:
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                if len(line) > MAX_LINE_BYTES:
-                    _skip_line(file, line)
-                    detail = f"The line is longer than {MAX_LINE_BYTES} bytes."
-                    yield number, Fault(file=path.name, line=number, kind="line_too_long", detail=detail)
-                elif line.strip():
-                    yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        detail = f"The compressed data ends here ({error}); what follows is lost. Fetch the file again."
-        yield number + 1, Fault(file=path.name, line=number + 1, kind="file_damaged", detail=detail)
-
-
-def _open(path: Path) -> IO[bytes]:
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        return cast("IO[bytes]", gzip.open(path, "rb")) if packed else path.open("rb")
-    except OSError as error:
-        raise DatasetError(
-            f"Cannot read the questions in {path} ({error.strerror}). Expected a file of JSON lines."
-        ) from error
-
-
-def _skip_line(file: IO[bytes], line: bytes) -> None:
-    while line and not line.endswith(b"\n"):
-        line = file.readline(MAX_LINE_BYTES)

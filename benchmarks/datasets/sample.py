@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .questions import Fault, Question, QuestionFile, load_questions
+from .lines import Fault
+from .questions import Question, QuestionFile, load_questions
 
 
 def load_all(paths: Iterable[Path]) -> QuestionFile:

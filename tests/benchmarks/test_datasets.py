@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.datasets import GoldPassage, GoldSentence, Question, load_questions, questions, stream_questions
+from benchmarks.datasets import GoldPassage, GoldSentence, Question, load_questions, stream_questions
+from benchmarks.datasets import lines as lines_module
 from benchmarks.datasets.sample import draw, load_all
 from benchmarks.errors import DatasetError
 from retrieval import Passage
@@ -137,7 +138,7 @@ def test_a_truncated_archive_gives_what_it_holds_and_a_fault(tmp_path: Path) -> 
 
 def test_an_endless_line_is_skipped_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are untrusted: the line after the endless one is read."""
-    monkeypatch.setattr(questions, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1000)
     loaded = load_questions(write(tmp_path / "q.jsonl", "x" * 5000, row()))
     assert [fault.kind for fault in loaded.faults] == ["line_too_long"]
     assert loaded.faults[0].line == 1
@@ -148,7 +149,7 @@ def test_a_missing_file_is_a_typed_error_that_names_it(tmp_path: Path) -> None:
     """Only a file that cannot be opened at all raises."""
     with pytest.raises(DatasetError, match=r"absent\.jsonl"):
         list(stream_questions(tmp_path / "absent.jsonl"))
-    with pytest.raises(DatasetError, match="JSON lines"):
+    with pytest.raises(DatasetError, match="a file of JSON"):
         list(stream_questions(tmp_path))
 
 
