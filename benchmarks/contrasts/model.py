@@ -55,6 +55,9 @@ class Side:
     passages: tuple[str, ...]
     """Ids, in the order in which the side presents them (shuffled once with the seed where we made it)."""
     made: Made
+    support: tuple[str, ...] = ()
+    """Ids of those passages that are annotated as support of this question; of an insufficient side what is left
+    of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

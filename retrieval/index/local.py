@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from ..backbones import KNOWN, find_backbone
 from ..compute import in_worker
 from ..errors import IndexCorruptError, IndexFolderError, TierTimeoutError, TierUnavailableError
 from ..fusion import reciprocal_rank_fusion
+from ..passage import Passage
 from ..retriever import Event, Hit, Request, Retrieved
 from ..text import tokenise
 from .check import Parts
@@ -37,6 +38,7 @@ DEPTH = 100
 COSINE_FLOOR = 0.5
 """Where no passage shares a word with the query, the least cosine that is evidence (same note)."""
 _QUERIES_KEPT = 1024
+_BATCH = 1000
 
 Ranking = list[tuple[str, float]]
 
@@ -101,6 +103,19 @@ class LocalIndex(Generic[E_co]):
     def __len__(self) -> int:
         """Number of passages."""
         return len(self._parts.store)
+
+    def passages(self, ids: Sequence[str]) -> list[Passage]:
+        """The passages of these ids, in their order.
+
+        Raises:
+            IndexCorruptError: an id is not in the index.
+        """
+        return self._parts.store.get(ids)
+
+    def __iter__(self) -> Iterator[Passage]:
+        """All passages, in the order in which they were indexed; a thousand in memory at once."""
+        for start in range(0, len(self), _BATCH):
+            yield from self._parts.store.rows(start, _BATCH)
 
     def warm(self) -> None:
         """Load the model, and check that it still makes the vector that is stored. A few seconds, once.

@@ -1,0 +1,63 @@
+"""Contrasts that the dataset brings: its own answerable and unanswerable records of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..datasets.records import Record
+from .model import Contrast, Made, Side
+from .sides import Dropped, contrast, generator, own_passages, record_side
+
+
+def mixed(records: Sequence[Record]) -> bool:
+    """Whether a group holds both labels."""
+    return len({record.answerable for record in records}) == 2
+
+
+def one_set(records: Sequence[Record]) -> bool:
+    """Whether all records of a group have the same passages: then only the question differs."""
+    return len({frozenset(one.passage.id for one in record.passages) for record in records}) == 1
+
+
+def annotated(records: Sequence[Record]) -> Contrast:
+    """Every answerable record of the group with every unanswerable one.
+
+    `question-swap` where all have the same passages (SQuAD 2.0: a paragraph's questions), else `native` (MuSiQue
+    in full: one question, two contexts; IIRC: an article's questions, each with its own context).
+    """
+    sides = [_side(record) for record in records]
+    passages = [passage for record in records for passage in own_passages(record)]
+    return contrast(records[0], "question-swap" if one_set(records) else "native", sides, passages)
+
+
+def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int) -> Contrast | Dropped:
+    """Each answerable question of a group beside the question of another cluster, over the same passages.
+
+    What the paper shows to be solved by word overlap alone (section 3.1); for that check only.
+    """
+    first = records[0]
+    draw = generator(seed, "unrelated", first.dataset, first.group)
+    foreign = [record for record in others if record.cluster != first.cluster]
+    good = [record for record in records if record.answerable]
+    if not foreign or not good:
+        return Dropped(dataset=first.dataset, group=first.group, reason="no_unrelated_question")
+    asked = draw.sample(foreign, min(len(good), len(foreign)))
+    sides = [_side(record) for record in good]
+    for place, record in enumerate(asked):
+        made = Made(how="unrelated-question", record=record.id)
+        name = f"unrelated:{place}"
+        sides.append(record_side(record, own_passages(first), name=name, sufficient=False, made=made))
+    return contrast(first, "unrelated-swap", sides, own_passages(first))
+
+
+def _side(record: Record) -> Side:
+    made = Made(how="annotated", record=record.id)
+    return record_side(record, own_passages(record), name=record.id, sufficient=record.answerable, made=made)
+
+
+def by_group(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+    """Records by dataset and group, in order of first appearance."""
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.dataset, record.group), []).append(record)
+    return groups

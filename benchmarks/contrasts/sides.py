@@ -1,0 +1,94 @@
+"""Parts that all constructions share: seeded draws, sides, and why a record gave no contrast."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from retrieval import Passage
+
+from ..datasets.records import Record
+from .model import Construction, Contrast, Made, Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A record or group that was eligible for a construction and gave no contrast."""
+
+    dataset: str
+    group: str
+    reason: str
+    """`no_random_distractor`, `no_title_distractor`, `no_near_miss`, `no_unrelated_question`, `all_or_none`."""
+
+
+def generator(seed: int, *names: str) -> random.Random:
+    """A generator of its own for each purpose, so that no draw depends on which others were made."""
+    return random.Random("\n".join((str(seed), *names)))  # noqa: S311  a draw, no secret
+
+
+def record_side(
+    record: Record,
+    passages: Iterable[Passage],
+    *,
+    name: str,
+    sufficient: bool,
+    made: Made,
+    seed: int | None = None,
+) -> Side:
+    """A side that asks the record's question.
+
+    Args:
+        record: Whose question, answers and support.
+        passages: The set, in the order to present, or in any order if there is a seed.
+        name: Distinct within the contrast.
+        sufficient: The label.
+        made: How it came to be.
+        seed: Shuffle the set once, so that the place of a passage tells nothing; None = keep the order.
+    """
+    ids = list(dict.fromkeys(passage.id for passage in passages))
+    if seed is not None:
+        ids.sort()
+        generator(seed, "order", record.dataset, record.id, name).shuffle(ids)
+    wanted = {one.passage.id for one in record.support}
+    return Side(
+        id=name,
+        question=record.question,
+        answers=record.answers,
+        sufficient=sufficient,
+        passages=tuple(ids),
+        made=made,
+        support=tuple(key for key in ids if key in wanted),
+    )
+
+
+def contrast(
+    record: Record,
+    construction: Construction,
+    sides: Sequence[Side],
+    passages: Iterable[Passage],
+    *,
+    alone: bool = True,
+) -> Contrast:
+    """The sides of one record (`alone`: of one whole group) as a contrast."""
+    known = {passage.id: passage for passage in passages}
+    used = dict.fromkeys(key for side in sides for key in side.passages)
+    return Contrast(
+        dataset=record.dataset,
+        split=record.split,
+        construction=construction,
+        group=record.group if alone else f"{record.group}#{record.id}",
+        cluster=record.cluster,
+        passages={key: known[key] for key in used},
+        sides=tuple(sides),
+    )
+
+
+def own_passages(record: Record) -> list[Passage]:
+    """The passages of a record, in its order."""
+    return [one.passage for one in record.passages]
+
+
+def replaced(passages: Sequence[Passage], removed: str, inserted: Passage) -> list[Passage]:
+    """The set with one passage in the place of another."""
+    return [inserted if passage.id == removed else passage for passage in passages]
