@@ -1,4 +1,4 @@
-"""Readers of benchmark questions."""
+"""Readers of benchmark questions, and of records: questions with their passages."""
 
 from .lines import Fault
 from .questions import (
@@ -10,6 +10,8 @@ from .questions import (
     load_questions,
     stream_questions,
 )
+from .reading import RecordFile, load_records, stream_records
+from .records import Record, RecordPassage
 
 __all__ = [
     "Fault",
@@ -18,6 +20,11 @@ __all__ = [
     "GoldSentence",
     "Question",
     "QuestionFile",
+    "Record",
+    "RecordFile",
+    "RecordPassage",
     "load_questions",
+    "load_records",
     "stream_questions",
+    "stream_records",
 ]

@@ -25,9 +25,10 @@ class Fault:
     file: str
     """Name of the file, without its folder."""
     line: int
-    """1 = the first line; of a file that is one JSON document, 1 = its first record. 0 = no single place."""
+    """1 = the first line; of a file that is one JSON document, 1 = its first entry (an article of SQuAD, a passage
+    of IIRC). 0 = no single place."""
     kind: str
-    """`not_json`, `bad_fields`, `no_support`, `repeated_id`, `line_too_long`, `file_damaged`, `unknown_format`."""
+    """`not_json`, `bad_fields`, `no_support`, `no_label`, `repeated_id`, `line_too_long`, `file_damaged`."""
     detail: str
     """For people: what was found, what was expected."""
 
@@ -70,12 +71,13 @@ def open_binary(path: Path) -> IO[bytes]:
         raise DatasetError(f"Cannot read {path} ({error.strerror}). Expected a file of JSON.") from error
 
 
-def fields_fault(error: ValidationError, *, file: str, line: int) -> Fault:
-    """The first thing that was wrong with a record, as a `Fault`."""
+def fields_fault(error: ValidationError, *, file: str, line: int, inside: str = "") -> Fault:
+    """The first thing that was wrong with a record, as a `Fault`; `inside` says where on the line it stands."""
     first = error.errors(include_url=False, include_input=False)[0]
     kind = "not_json" if first["type"] == "json_invalid" else "bad_fields"
     where = ".".join(str(part) for part in first["loc"])
-    return Fault(file=file, line=line, kind=kind, detail=f"{where}: {first['msg']}".lstrip(": "))
+    detail = ": ".join(part for part in (inside, where, first["msg"]) if part)
+    return Fault(file=file, line=line, kind=kind, detail=detail)
 
 
 def _skip_line(file: IO[bytes], line: bytes) -> None:

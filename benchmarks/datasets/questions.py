@@ -11,7 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from retrieval.passage import passage_id
 
+from .formats import recognise
 from .lines import Fault, fields_fault, stream_lines
+from .reading import stream_records
+from .records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +83,20 @@ def load_questions(path: Path) -> QuestionFile:
 
 
 def stream_questions(path: Path) -> Iterator[Question | Fault]:
-    """Read a file of JSON lines, plain or gzip (by its first bytes), one line at a time.
+    """Read a file of JSON lines, plain or gzip (by its first bytes), one line at a time; or an official file.
 
-    A line holds `id`, `dataset`, `split`, `question`, `answers`, `answerable`, `group`, and its support either as
-    `passages` (`text`, `title`, `is_support`) or as `support` (`article`, `section`, `sentence_sha256`). Other
-    keys are ignored, blank lines too. A line that cannot be used yields a `Fault` in its place and reading goes
-    on; the second line with one dataset and id is such a fault (case R11).
+    Official files are those that `reading.stream_records` understands; of their records the gold passages count.
+    Of our own form a line holds `id`, `dataset`, `split`, `question`, `answers`, `answerable`, `group`, and its
+    support either as `passages` (`text`, `title`, `is_support`) or as `support` (`article`, `section`,
+    `sentence_sha256`). Other keys are ignored, blank lines too. A line that cannot be used yields a `Fault` in its
+    place and reading goes on; the second line with one dataset and id is such a fault (case R11).
 
     Raises:
         DatasetError: there is no such file, or it cannot be opened.
     """
+    if recognise(path) not in {None, "normalised"}:
+        yield from (item if isinstance(item, Fault) else _of_record(item) for item in stream_records(path))
+        return
     seen: set[tuple[str, str]] = set()
     for number, line in stream_lines(path):
         if isinstance(line, Fault):
@@ -103,6 +110,19 @@ def stream_questions(path: Path) -> Iterator[Question | Fault]:
                 item = Fault(file=path.name, line=number, kind="repeated_id", detail=detail)
             seen.add(key)
         yield item
+
+
+def _of_record(record: Record) -> Question:
+    return Question(
+        id=record.id,
+        dataset=record.dataset,
+        split=record.split,
+        question=record.question,
+        answers=record.answers,
+        answerable=record.answerable,
+        support=tuple(GoldPassage(passage_id=one.passage.id, title=one.passage.title) for one in record.support),
+        group=record.group,
+    )
 
 
 class _PassageRow(BaseModel):

@@ -56,8 +56,8 @@ def record_key(record: Record) -> tuple[str, str]:
     return record.dataset, record.id
 
 
-def stream_normalised(path: Path) -> Iterator[Record | Fault]:
-    """Read JSON lines in this project's own form, plain or gzip, one line at a time.
+def read_normalised(path: Path) -> Iterator[tuple[int, Record | Fault]]:
+    """Read JSON lines in this project's own form, plain or gzip: line, and the record.
 
     A line holds `id`, `dataset`, `split`, `question`, `answers`, `answerable`, `group`, and `passages` (`text`,
     `title`, `is_support`). A line that cannot be used yields a `Fault` in its place and reading goes on.
@@ -67,14 +67,14 @@ def stream_normalised(path: Path) -> Iterator[Record | Fault]:
     """
     for number, line in stream_lines(path):
         if isinstance(line, Fault):
-            yield line
+            yield number, line
             continue
         try:
             row = _Row.model_validate_json(line)
         except ValidationError as error:
-            yield fields_fault(error, file=path.name, line=number)
+            yield number, fields_fault(error, file=path.name, line=number)
             continue
-        yield _record(row, file=path.name, line=number)
+        yield number, _record(row, file=path.name, line=number)
 
 
 class _PassageRow(BaseModel):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .lines import Fault
 from .questions import Question, QuestionFile, load_questions
+from .records import Record
 
 
 def load_all(paths: Iterable[Path]) -> QuestionFile:
@@ -44,10 +45,28 @@ def draw(questions: Sequence[Question], limit: int | None, *, seed: int) -> tupl
     chosen = {
         (question.dataset, question.id)
         for group in by_dataset.values()
-        for question in sorted(group, key=lambda one: _lot(one, seed))[:limit]
+        for question in sorted(group, key=lambda one: _lot(one.dataset, one.id, seed))[:limit]
     }
     return tuple(question for question in questions if (question.dataset, question.id) in chosen)
 
 
-def _lot(question: Question, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}\n{question.dataset}\n{question.id}".encode()).digest()
+def draw_groups(records: Sequence[Record], limit: int | None, *, seed: int) -> tuple[Record, ...]:
+    """The records of at most `limit` groups of each dataset, whole groups, in their given order; None = all.
+
+    A group's chance depends on dataset, group and seed alone: a larger limit keeps all that a smaller one drew.
+    """
+    if limit is None:
+        return tuple(records)
+    groups: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        groups[record.dataset].add(record.group)
+    chosen = {
+        (dataset, group)
+        for dataset, names in groups.items()
+        for group in sorted(names, key=lambda name: _lot(dataset, name, seed))[:limit]
+    }
+    return tuple(record for record in records if (record.dataset, record.group) in chosen)
+
+
+def _lot(dataset: str, name: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{dataset}\n{name}".encode()).digest()
