@@ -276,3 +276,6 @@ def _explained(error: Exception) -> Exception:
         typer.echo(f"error: {error}", err=True)
         return typer.Exit(1)
     return error
+
+
+from . import cli_data as _cli_data  # noqa: E402, F401  # its commands join `app`
