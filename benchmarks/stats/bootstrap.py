@@ -108,7 +108,7 @@ def _checked(clusters: Sequence[str], wins: ArrayLike, draws: int) -> NDArray[np
     table = np.asarray(wins, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(clusters):
         raise StatisticsError(
-            f"{len(clusters)} clusters and wins of shape {table.shape}: give one cluster and one row of wins a pair."
+            f"{len(clusters)} clusters, but wins of shape {table.shape}: give one cluster and one row a pair."
         )
     if draws < 1:
         raise StatisticsError(f"draws must be at least 1, it is {draws}.")

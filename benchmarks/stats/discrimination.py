@@ -83,9 +83,9 @@ def _wins(
     beaten_or_tied = np.searchsorted(negatives, (base + ranks)[truth], side="right")
     before = np.searchsorted(negatives, base[truth], side="left")
     halves = beaten + beaten_or_tied - 2 * before
-    wins = np.bincount(group[truth], weights=halves / 2, minlength=groups)
-    pairs = np.bincount(group[truth], minlength=groups) * np.bincount(group[~truth], minlength=groups)
-    return wins, pairs
+    wins = np.bincount(group[truth], weights=halves / 2, minlength=groups).astype(np.float64)
+    good, bad = (np.bincount(group[side], minlength=groups).astype(np.int64) for side in (truth, ~truth))
+    return wins, good * bad
 
 
 def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
