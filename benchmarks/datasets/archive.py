@@ -23,7 +23,7 @@ from typing import IO, Literal, TypeAlias, cast
 from ..errors import ArchiveError, DiskError
 
 CHUNK = 2**20
-MAX_MEMBERS = 100_000
+MAX_MEMBERS = 10_000
 """Most entries of an archive that are looked at."""
 
 Member: TypeAlias = tuple[str, IO[bytes]]

@@ -179,14 +179,15 @@ def _following(client: httpx.Client, url: str, headers: Mapping[str, str]) -> It
 
 
 def _next_hop(here: httpx.URL, location: str) -> httpx.URL:
+    shown = f"{here} is redirected to {location[:200]!r}"
     try:
         there = here.join(location)
     except httpx.InvalidURL as error:
-        raise UnsafeSourceError(f"{here} is redirected to something that is no address: {error}.") from error
+        raise UnsafeSourceError(f"{shown}, which is no address: {error}.") from error
     if there.scheme not in {"http", "https"} or not there.host:
-        raise UnsafeSourceError(f"{here} is redirected to {there}. Only http and https are followed.")
+        raise UnsafeSourceError(f"{shown}. Only http and https are followed.")
     if here.scheme == "https" and there.scheme == "http":
-        raise UnsafeSourceError(f"{here} is redirected to {there}, from https to http: refused.")
+        raise UnsafeSourceError(f"{shown}, from https to http: refused.")
     return there
 
 
