@@ -7,8 +7,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.datasets.download import Fetched, Patience
+from benchmarks.datasets.transfer import Partial, Retry, read_answer
 from benchmarks.errors import SourceChangedError, SourceUnavailableError
 from tests.benchmarks.fileserver import (
     DATA,
@@ -176,3 +179,28 @@ def test_two_downloads_at_once_fetch_the_file_once(tmp_path: Path) -> None:
     assert [file.sha256 for file in found] == [SHA256, SHA256]
     assert {file.resumed_from for file in found} == {0, None}
     assert server.ranges == [None]
+
+
+@given(
+    status=st.sampled_from([100, 200, 204, 206, 304, 404, 416, 500, 503]),
+    have=st.integers(0, 1000),
+    content_range=st.text("bytes 0123456789-/*", max_size=20) | st.sampled_from(["bytes 7-9/10", "bytes */7"]),
+    length=st.text("0123456789- x", max_size=30),
+    total=st.none() | st.integers(1, 1000),
+)
+def test_no_answer_makes_a_file_of_pieces_that_do_not_join(
+    status: int, have: int, content_range: str, length: str, total: int | None
+) -> None:
+    """Whatever the headers say: the body goes to the beginning, or exactly behind what is here, or nowhere."""
+    partial = Partial(url="http://toy.test/", etag='"one"', total=total)
+    headers = {"content-range": content_range, "content-length": length}
+    try:
+        answer = read_answer(status, headers, have=have, partial=partial)
+    except (Retry, SourceUnavailableError):
+        return
+    if answer is None:
+        assert (status, content_range.strip()) == (416, f"bytes */{have}")
+    else:
+        assert answer.start == (have if status == 206 else 0)
+        assert status in {200, 206}
+        assert total is None or status == 200 or answer.total == total
