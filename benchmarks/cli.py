@@ -278,4 +278,5 @@ def _explained(error: Exception) -> Exception:
     return error
 
 
-from . import cli_data as _cli_data  # noqa: E402, F401  # its commands join `app`
+from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401  # its commands join `app`
+from . import cli_data as _cli_data  # noqa: E402, F401

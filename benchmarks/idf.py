@@ -126,6 +126,25 @@ def write(path: Path, table: NDArray[np.float32], passages: Count, questions: Co
     return hashlib.sha256(content).hexdigest()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a profile says about its table."""
+
+    sha256: str
+    """Of the file, hex."""
+    average_passage_tokens: float
+
+
+def read_origin(path: Path) -> Written:
+    """What `write` put into the header."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="np") as file:
+        origin = json.loads(file.metadata()["origin"])
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Written(sha256=digest, average_passage_tokens=float(origin["average_passage_tokens"]))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     from tokenizers import Tokenizer

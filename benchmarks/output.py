@@ -46,9 +46,18 @@ def emit(report: Report, *, as_json: bool) -> None:
         sys.stdout.write(report_json(report) + "\n")
         return
     console = Console()
-    console.print(report_table(report))
+    for table in _tables(report):
+        console.print(table)
     for failure in report.failures:
         console.print("failure:", ", ".join(f"{key} {value}" for key, value in failure.items()), markup=False)
+
+
+def _tables(report: Report) -> Sequence[Table]:
+    if report.benchmark == "pairwise":
+        from .pairwise.table import pairwise_tables
+
+        return pairwise_tables(report.rows)
+    return [report_table(report)]
 
 
 def report_table(report: Report) -> Table:

@@ -11,16 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
 from agent import Settings, load_settings
 from agent.build import open_agent
 from policies.named import DEFAULT_POLICY
@@ -34,6 +24,7 @@ from .environment import versions
 from .errors import SettingsError
 from .outcome import Failure, Outcome
 from .output import Report, Row
+from .progress import counted
 from .runfile import RunFile
 from .runner import SearchFunction, search_all
 from .summary import rows
@@ -138,8 +129,7 @@ def measure(
     wanted = {(policy, question.dataset, question.id) for policy in searches for question in questions}
     outcomes = [outcome for key, outcome in known.items() if key in wanted]
     failures: list[Failure] = []
-    with _progress() as progress:
-        task = progress.add_task("searches", total=len(wanted), completed=len(outcomes))
+    with counted("searches", total=len(wanted), done=len(outcomes)) as advance:
 
         def on_record(record: Outcome | Failure) -> None:
             if run_file is not None:
@@ -148,7 +138,7 @@ def measure(
                 outcomes.append(record)
             else:
                 failures.append(record)
-            progress.advance(task)
+            advance()
 
         asyncio.run(
             search_all(
@@ -183,14 +173,3 @@ def _depends_on(options: QuickOptions, index: IndexInfo, settings: Mapping[str, 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )

@@ -18,7 +18,17 @@ from .size import SizeCorrection
 MAX_JSON_BYTES = 2**20
 MAX_IDF_BYTES = 16 * 2**20
 
+FITTED = frozenset({"2wiki", "hotpotqa", "musique", "nq", "other", "squad"})
+"""Families of datasets whose files for fitting the profile `small` has seen."""
+FOLDS = ("2wiki", "hotpotqa", "musique", "squad")
+"""Families for which there is a profile that has not seen them, nor what their questions were composed from."""
+
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def fold_name(family: str) -> str:
+    """Name of the profile that has not seen a family."""
+    return f"small-without-{family}"
 
 
 class _Strict(BaseModel):
@@ -123,9 +133,22 @@ class Profile:
         return cls(settings=settings, idf=_read_idf(file.parent / settings.idf_file, settings.idf_sha256))
 
     @classmethod
-    def small(cls) -> Profile:
-        """The default profile: all-MiniLM-L6-v2, made for a laptop's CPU. English."""
-        return cls.load(Path(str(resources.files("rinse") / "weights" / "small.json")))
+    def small(cls, *, without: str | None = None) -> Profile:
+        """The default profile: all-MiniLM-L6-v2, made for a laptop's CPU. English.
+
+        Args:
+            without: A family of datasets that no statistics may have seen, for figures that are held out; None =
+                use everything. A family that took no part in any fit needs no profile of its own.
+
+        Raises:
+            ProfileError: the family took part, and no profile without it was fitted.
+        """
+        if without in FITTED and without not in FOLDS:
+            raise ProfileError(
+                f"No profile was fitted without {without!r}; there is one without each of {', '.join(FOLDS)}."
+            )
+        name = fold_name(without) if without in FOLDS else "small"
+        return cls.load(Path(str(resources.files("rinse") / "weights" / f"{name}.json")))
 
     @property
     def fingerprint(self) -> str:

@@ -36,14 +36,18 @@ class RinseScorer:
         self._fingerprint = hashlib.sha256(f"{encoder.fingerprint}\n{profile.fingerprint}".encode()).hexdigest()
 
     @classmethod
-    def small(cls, encoder: TokenEncoder | None = None) -> RinseScorer:
+    def small(cls, encoder: TokenEncoder | None = None, *, without: str | None = None) -> RinseScorer:
         """The default scorer on all-MiniLM-L6-v2, for English; `encoder` shares one that is loaded already.
+
+        Args:
+            encoder: The backbone; None = loaded here.
+            without: A family of datasets to be held out, see `Profile.small`.
 
         Raises:
             BackboneError: its weights are not on this machine; the message says what to install.
             ProfileMismatchError: `encoder` is another one.
         """
-        return cls(encoder or TransformerEncoder.named(), Profile.small())
+        return cls(encoder or TransformerEncoder.named(), Profile.small(without=without))
 
     @property
     def fingerprint(self) -> str:

@@ -183,8 +183,9 @@ def _write(raw: io.BufferedWriter, contrasts: Iterable[Contrast], *, packed: boo
     # neither a name nor a time in the gzip header: equal contrasts give equal bytes
     file = gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) if packed else raw
     count = 0
-    for count, one in enumerate(contrasts, start=1):
-        file.write(contrast_line(one).encode("utf-8", "surrogatepass") + b"\n")
+    for one in contrasts:
+        file.write(contrast_line(one).encode("utf-8", "replace") + b"\n")
+        count += 1
     if packed:
         file.close()
     return count

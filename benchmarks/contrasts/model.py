@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from retrieval import EvidenceSet, Passage
 
 Construction: TypeAlias = Literal[
     "substitution", "hard-substitution", "deletion", "question-swap", "unrelated-swap", "native", "retrieval"
 ]
+
+CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
+"""All of them, in the order in which tables print them."""
+
+HEADLINE: frozenset[Construction] = frozenset({"hard-substitution", "deletion", "question-swap", "retrieval"})
+"""Those that count. Plain substitution is solved by cues and stands in tables for comparison with the paper only,
+an unrelated question for the cross-check; what a dataset brings of its own is reported beside them."""
 
 Screen: TypeAlias = Literal["answer", "title", "support"]
 """Why an added passage might change a label: it holds an answer string, it bears the title of a passage of the

@@ -37,7 +37,7 @@ def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int)
     """
     first = records[0]
     draw = generator(seed, "unrelated", first.dataset, first.group)
-    foreign = [record for record in others if record.cluster != first.cluster]
+    foreign = sorted((one for one in others if one.cluster != first.cluster), key=lambda one: one.id)
     good = [record for record in records if record.answerable]
     if not foreign or not good:
         return Dropped(dataset=first.dataset, group=first.group, reason="no_unrelated_question")

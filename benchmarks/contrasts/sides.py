@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def contrast(
     alone: bool = True,
 ) -> Contrast:
     """The sides of one record (`alone`: of one whole group) as a contrast."""
-    known = {passage.id: passage for passage in passages}
+    known = {passage.id: blind(passage) for passage in passages}
     used = dict.fromkeys(key for side in sides for key in side.passages)
     return Contrast(
         dataset=record.dataset,
@@ -82,6 +83,15 @@ def contrast(
         passages={key: known[key] for key in used},
         sides=tuple(sides),
     )
+
+
+def blind(passage: Passage) -> Passage:
+    """The passage without what would tell from which file it came: its address, and the name of its source.
+
+    Chunks of one source still share a source; a text that several sources hold belongs to the first.
+    """
+    source = hashlib.sha256(passage.source_id.encode("utf-8", "replace")).hexdigest()
+    return Passage(text=passage.text, title=passage.title, section=passage.section, source_id=source)
 
 
 def own_passages(record: Record) -> list[Passage]:

@@ -1,0 +1,221 @@
+"""From records and a corpus to contrasts, with counts of what was eligible and what was kept."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.index import LocalIndex
+
+from ..corpus import cache_folder, cached_index
+from ..datasets.families import family_of
+from ..datasets.records import Record
+from ..errors import SettingsError
+from ..output import Row
+from ..store import KeyedStore
+from . import deletion, native, substitution
+from .additions import with_additions
+from .model import CONSTRUCTIONS, Construction, Contrast
+from .pool import Pool
+from .retrieval import SYSTEMS, one_a_group, retrieval
+from .searches import Job, Searches, corpus_key
+from .sides import Dropped
+
+ADDITIONS = 20
+"""Shared additions that a contrast carries (RINSE, appendix F)."""
+DELETION_FAMILIES = frozenset({"2wiki", "musique"})
+"""Where deletion is built by default: sets of ten and twenty passages, up to four of them needed."""
+
+Made = Contrast | Dropped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What to build.
+
+    Raises:
+        SettingsError: a construction needs a corpus and there is none; counts out of range.
+    """
+
+    constructions: tuple[Construction, ...] = CONSTRUCTIONS
+    corpus: Path | None = None
+    """Where distractors and retrieval pairs come from; its index is built once and kept in a cache."""
+    index: Path | None = None
+    """An index instead of it."""
+    additions: int = ADDITIONS
+    retrieval_limit: int | None = 200
+    """Questions of each dataset that are searched for; None = all. A search takes one to two seconds."""
+    seed: int = 17
+    processes: int = 2
+    """Searches at once. Changes times, nothing else."""
+
+    def __post_init__(self) -> None:
+        if self.corpus and self.index:
+            raise SettingsError("--corpus and --index both say where distractors come from. Give one of them.")
+        if self.additions < 0 or self.processes < 1:
+            raise SettingsError(
+                f"Expected additions >= 0 and processes >= 1, got {self.additions} and {self.processes}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """Contrasts and their counts."""
+
+    contrasts: tuple[Contrast, ...]
+    """By dataset, construction and group, in alphabetical order."""
+    rows: tuple[Row, ...]
+    """One a dataset and construction: eligible, kept, sides, pairs, and why others were dropped."""
+    searched: str | None
+    """Identifies corpus and encoder by content; None where nothing was searched."""
+
+
+def build_contrasts(records: Sequence[Record], options: BuildOptions) -> Built:
+    """Build all constructions that apply to these records. Deterministic; independent of the records' order.
+
+    Raises:
+        SettingsError: a construction needs a corpus and there is none.
+        CorpusError, IndexFolderError, BackboneError: the corpus, its index or the model cannot be used.
+        RunFileError: another run is searching the same corpus.
+    """
+    makers: dict[str, Callable[[], list[Made]]] = {
+        "deletion": lambda: _deletion(records, options),
+        "question-swap": lambda: _annotated(records, "question-swap"),
+        "native": lambda: _annotated(records, "native"),
+        "unrelated-swap": lambda: _unrelated(records, options),
+        "substitution": lambda: _substitution(records, options),
+    }
+    made = [one for name in options.constructions if name in makers for one in _named(name, makers[name]())]
+    searched = None
+    if {"hard-substitution", "retrieval"} & set(options.constructions):
+        found, searched = _searched(records, options)
+        made += found
+    contrasts = [one for _, one in made if isinstance(one, Contrast)]
+    with_all = with_additions(sorted(contrasts, key=lambda one: one.key), options.additions, seed=options.seed)
+    return Built(
+        contrasts=tuple(sorted(with_all, key=lambda one: one.key)), rows=tuple(_rows(made)), searched=searched
+    )
+
+
+def _named(name: str, made: Iterable[Made]) -> list[tuple[str, Made]]:
+    return [(name, one) for one in made]
+
+
+def _deletion(records: Sequence[Record], options: BuildOptions) -> list[Made]:
+    return [
+        deletion.deletion(record, seed=options.seed)
+        for record in records
+        if family_of(record.dataset) in DELETION_FAMILIES and deletion.eligible(record)
+    ]
+
+
+def _annotated(records: Sequence[Record], construction: Construction) -> list[Made]:
+    groups = [group for group in native.by_group(records).values() if native.mixed(group)]
+    return [one for one in map(native.annotated, groups) if one.construction == construction]
+
+
+def _unrelated(records: Sequence[Record], options: BuildOptions) -> list[Made]:
+    by_dataset: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_dataset[record.dataset].append(record)
+    return [
+        native.unrelated(group, by_dataset[group[0].dataset], seed=options.seed)
+        for group in native.by_group(records).values()
+        if native.mixed(group) and native.one_set(group)
+    ]
+
+
+def _substitution(records: Sequence[Record], options: BuildOptions) -> list[Made]:
+    wanted = [record for record in records if substitution.eligible(record)]
+    if not wanted:
+        return []
+    pool = _pool(options)
+    return [substitution.substitution(record, pool, seed=options.seed) for record in wanted]
+
+
+def _pool(options: BuildOptions) -> Pool:
+    if options.corpus:
+        return Pool.read(options.corpus)
+    if options.index:
+        with LocalIndex.open(options.index) as index:
+            return Pool(index)
+    raise SettingsError(
+        "Substitution and retrieval pairs need a corpus to draw from. Add --corpus FILE, or leave them out with "
+        "--construction."
+    )
+
+
+def _searched(records: Sequence[Record], options: BuildOptions) -> tuple[list[tuple[str, Made]], str | None]:
+    """Constructions that need an index."""
+    hard = _hard_records(records) if "hard-substitution" in options.constructions else []
+    asked = _asked(records, options) if "retrieval" in options.constructions else []
+    if not hard and not asked:
+        return [], None
+    with LocalIndex.open(_index_folder(options)) as index:
+        key = corpus_key(index)
+        with KeyedStore(cache_folder() / "benchmarks" / f"searches-{key[:12]}.jsonl") as store:
+            searches = Searches(index, store, processes=options.processes)
+            jobs = [Job(question=record.question, systems=()) for record in hard]
+            searches.run([*jobs, *(Job(question=record.question, systems=SYSTEMS) for record in asked)])
+            sizes = Counter((record.dataset, record.group) for record in hard)
+            made = _named(
+                "hard-substitution",
+                (
+                    substitution.hard(
+                        record, searches.near, seed=options.seed, alone=sizes[record.dataset, record.group] == 1
+                    )
+                    for record in hard
+                ),
+            )
+            made += _named(
+                "retrieval", (retrieval(record, searches.found(record.question, SYSTEMS)) for record in asked)
+            )
+    return made, key
+
+
+def _index_folder(options: BuildOptions) -> Path:
+    if options.index:
+        return options.index
+    if options.corpus:
+        return cached_index(options.corpus).folder
+    raise SettingsError(
+        "Hard substitution and retrieval pairs need a corpus to search. Add --corpus FILE, or leave them out with "
+        "--construction."
+    )
+
+
+def _hard_records(records: Sequence[Record]) -> list[Record]:
+    """Of datasets with distractors of their own all records, of those with one passage a question none."""
+    return [record for record in records if substitution.eligible(record)]
+
+
+def _asked(records: Sequence[Record], options: BuildOptions) -> list[Record]:
+    """The questions to search for: one a group, `retrieval_limit` of each dataset, drawn by the seed."""
+    from ..datasets.sample import draw_groups
+
+    return list(draw_groups(one_a_group(records, seed=options.seed), options.retrieval_limit, seed=options.seed))
+
+
+def _rows(made: Iterable[tuple[str, Made]]) -> list[Row]:
+    by_kind: dict[tuple[str, str], list[Made]] = defaultdict(list)
+    for construction, one in made:
+        by_kind[one.dataset, construction].append(one)
+    return [_row(dataset, construction, found) for (dataset, construction), found in sorted(by_kind.items())]
+
+
+def _row(dataset: str, construction: str, made: Sequence[Made]) -> Row:
+    kept = [one for one in made if isinstance(one, Contrast)]
+    dropped: Mapping[str, int] = Counter(one.reason for one in made if isinstance(one, Dropped))
+    sides = [side for one in kept for side in one.sides]
+    return {
+        "dataset": dataset,
+        "construction": construction,
+        "eligible": len(made),
+        "kept": len(kept),
+        "sides": len(sides),
+        "pairs": sum(1 for one in kept for _ in one.pairs()),
+        "passages_per_side": sum(len(side.passages) for side in sides) / len(sides) if sides else None,
+        **{f"dropped_{reason}": count for reason, count in sorted(dropped.items())},
+    }

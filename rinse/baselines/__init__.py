@@ -1,0 +1,1 @@
+"""Other ways to judge sufficiency, behind the same seam, one file each with its source."""
