@@ -71,7 +71,8 @@ def _logits(
     The models differ in IDF and training records only. With `tf = log(1 + counts)` the features of a model are
     `tf * idf / length`, so that one pass over `tf` serves all models.
     """
-    plain = counts.astype(np.float64)
+    # A column that no record fills keeps the weight 0.
+    plain = counts[:, np.unique(counts.indices)].astype(np.float64)
     plain.data = np.log1p(plain.data)
     size = training.sum(axis=0)
     idf = np.log((size + 1) / (plain.sign().T @ training.astype(np.float64) + 1)) + 1  # (features, models)

@@ -1,8 +1,8 @@
 """Figures of scorers with their uncertainty. Undefined is None, never NaN (case E02)."""
 
-from .intervals import Bootstrap, Interval, bootstrap, macro, worst
 from .calibration import brier_score, calibration_error
 from .discrimination import GroupAuroc, auroc, group_auroc
+from .intervals import Bootstrap, Interval, bootstrap, macro, worst
 from .pairs import compare, pairwise_accuracy, tie_rate
 
 __all__ = [

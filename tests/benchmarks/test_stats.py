@@ -87,8 +87,9 @@ def test_pooled_area_equals_mann_whitney(records: Records) -> None:
 def test_area_inside_groups_is_the_pairwise_accuracy(records: Records, seed: int) -> None:
     """Weighted by pairs the two are one figure (section 3.2); the order of records does not matter."""
     records = [records[at] for at in np.random.default_rng(seed).permutation(len(records))]
-    scores, labels, groups = ([record[column] for record in records] for column in range(3))
-    found = group_auroc(scores, labels, groups)
+    found = group_auroc(
+        [score for score, _, _ in records], [label for _, label, _ in records], [group for _, _, group in records]
+    )
     pairs = [
         (one, other)
         for one, good, group in records
