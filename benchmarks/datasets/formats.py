@@ -39,9 +39,9 @@ def recognise(path: Path) -> Format | None:
     """
     first = _first_sign(path)
     if first == b"[":
-        entries, known = stream_entries(path, "item"), _of_array
+        entries, known = stream_entries(path), _of_array
     else:
-        entries, known = stream_entries(path, "data.item"), _of_articles
+        entries, known = stream_entries(path, "data"), _of_articles
     for _, entry in islice(entries, _LOOK_AT):
         if isinstance(entry, dict) and (found := known(entry)):
             return found

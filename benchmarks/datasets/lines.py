@@ -28,7 +28,8 @@ class Fault:
     """1 = the first line; of a file that is one JSON document, 1 = its first entry (an article of SQuAD, a passage
     of IIRC). 0 = no single place."""
     kind: str
-    """`not_json`, `bad_fields`, `no_support`, `no_label`, `repeated_id`, `line_too_long`, `file_damaged`."""
+    """`not_json`, `bad_fields`, `no_support`, `no_label`, `repeated_id`, `line_too_long`, `entry_too_large`,
+    `file_damaged`."""
     detail: str
     """For people: what was found, what was expected."""
 

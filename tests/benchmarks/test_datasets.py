@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.datasets import GoldPassage, GoldSentence, Question, load_questions, stream_questions
+from benchmarks.datasets import GoldPassage, GoldSentence, Question, Record, load_questions, stream_questions
 from benchmarks.datasets import lines as lines_module
-from benchmarks.datasets.sample import draw, load_all
+from benchmarks.datasets.families import family_of, left_out_with
+from benchmarks.datasets.sample import draw, draw_groups, load_all
 from benchmarks.errors import DatasetError
 from retrieval import Passage
 
@@ -192,3 +193,35 @@ def test_a_sample_depends_on_ids_and_seed_alone(limit: int, seed: int, shuffler:
     assert set(draw(shuffled, limit, seed=seed)) == set(drawn)
     assert set(drawn) <= set(draw(questions, limit + 1, seed=seed))
     assert draw(questions, None, seed=seed) == tuple(questions)
+
+
+@given(st.integers(0, 12), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_a_sample_of_groups_takes_them_whole(limit: int, seed: int, shuffler: Any) -> None:
+    """Pairs are made within groups: half a group would be other pairs. Order and nesting as for questions."""
+    fields = {"split": "dev", "question": "?", "answers": (), "answerable": False, "passages": (), "cluster": "c"}
+    records = [
+        Record(id=str(n), dataset="ab"[n % 2], group=str(n // 6), **fields)  # type: ignore[arg-type]
+        for n in range(48)
+    ]
+    drawn = draw_groups(records, limit, seed=seed)
+    chosen = {(record.dataset, record.group) for record in drawn}
+    assert list(drawn) == [record for record in records if (record.dataset, record.group) in chosen]
+    assert [sum(dataset == name for dataset, _ in chosen) for name in "ab"] == [min(limit, 8)] * 2
+    shuffled = shuffler.sample(records, len(records))
+    assert set(draw_groups(shuffled, limit, seed=seed)) == set(drawn)
+    assert set(drawn) <= set(draw_groups(records, limit + 1, seed=seed))
+    assert draw_groups(records, None, seed=seed) == tuple(records)
+
+
+def test_families_say_what_a_held_out_figure_must_not_have_seen() -> None:
+    """MuSiQue is composed of questions of SQuAD and NQ; a dataset that nobody knows stands for itself."""
+    assert [family_of(name) for name in ("squad1", "squad2", "hotpotqa_gold", "nq_open", "mine")] == [
+        "squad",
+        "squad",
+        "hotpotqa",
+        "nq",
+        "mine",
+    ]
+    assert left_out_with("musique") == {"musique", "squad", "nq"}
+    assert left_out_with("squad") == {"squad"}
+    assert left_out_with("mine") == {"mine"}

@@ -39,7 +39,7 @@ def read_hotpotqa(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     """
     dataset = "hotpotqa_fullwiki" if "fullwiki" in path.name.lower() else "hotpotqa"
     split = split_of(path)
-    for number, entry in stream_entries(path, "item"):
+    for number, entry in stream_entries(path):
         row = entry if isinstance(entry, Fault) else parsed(HotpotRow, entry, file=path.name, line=number)
         if isinstance(row, HotpotRow):
             yield (

@@ -76,7 +76,7 @@ def read_iirc(path: Path) -> Iterator[tuple[int, Record | Fault]]:
         DatasetError: there is no such file, or it cannot be opened.
     """
     split = split_of(path)
-    for number, found in stream_entries(path, "item"):
+    for number, found in stream_entries(path):
         entry = found if isinstance(found, Fault) else parsed(_Entry, found, file=path.name, line=number)
         if not isinstance(entry, _Entry):
             yield number, entry

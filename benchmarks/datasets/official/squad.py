@@ -50,7 +50,7 @@ def read_squad(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     """
     split = split_of(path)
     dataset: str | None = None
-    for number, entry in stream_entries(path, "data.item"):
+    for number, entry in stream_entries(path, "data"):
         article = entry if isinstance(entry, Fault) else parsed(_Article, entry, file=path.name, line=number)
         if not isinstance(article, _Article):
             yield number, article

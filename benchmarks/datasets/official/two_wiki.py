@@ -29,7 +29,7 @@ def read_two_wiki(path: Path) -> Iterator[tuple[int, Record | Fault]]:
         DatasetError: there is no such file, or it cannot be opened.
     """
     split = split_of(path)
-    for number, entry in stream_entries(path, "item"):
+    for number, entry in stream_entries(path):
         row = entry if isinstance(entry, Fault) else parsed(_Row, entry, file=path.name, line=number)
         if not isinstance(row, _Row):
             yield number, row
