@@ -40,9 +40,10 @@ class HashedCounts:
         rows: list[NDArray[np.int32]] = []
         counts: list[NDArray[np.int32]] = []
         for texts in records:
-            columns, times = np.unique(self._of(texts), return_counts=True)
+            times = np.bincount(self._of(texts), minlength=DIMENSIONS)
+            columns = np.flatnonzero(times)
             rows.append(columns.astype(np.int32))
-            counts.append(times.astype(np.int32))
+            counts.append(times[columns].astype(np.int32))
         ends = np.cumsum([0, *map(len, rows)]).astype(np.int32)
         none = [np.zeros(0, np.int32)]
         parts = (np.concatenate([*none, *counts]), np.concatenate([*none, *rows]), ends)

@@ -34,7 +34,9 @@ _METADATA: Mapping[str, Callable[[Made], float | None]] = {
 """What tells the sides of a retrieval pair apart without reading them."""
 
 
-def cue_scores(contrasts: Sequence[Contrast], *, added: int = 0, seed: int = 17) -> Scores:
+def cue_scores(
+    contrasts: Sequence[Contrast], *, added: int = 0, seed: int = 17, lexicon: Lexicon | None = None
+) -> Scores:
     """Score every side with every cue of appendix C and, for retrieval pairs, with what is known of the retrieval.
 
     Higher speaks for sufficient. The scores depend on the contrasts and not on their order.
@@ -43,6 +45,7 @@ def cue_scores(contrasts: Sequence[Contrast], *, added: int = 0, seed: int = 17)
         contrasts: Of one dataset and construction, with distinct keys.
         added: Shared additions to each side; weights of words stay those of 0.
         seed: Of the folds.
+        lexicon: `Lexicon.of(contrasts)` if you have it already; it remembers the words of each passage.
 
     Returns:
         Only systems and records with a score: the classifiers need two groups, `top-score` is missing where the
@@ -57,7 +60,7 @@ def cue_scores(contrasts: Sequence[Contrast], *, added: int = 0, seed: int = 17)
             f"Cues are learned for one dataset and construction at a time, these are {len(kinds)}: "
             f"{', '.join('/'.join(kind) for kind in kinds[:5])}. Call once for each."
         )
-    lexicon = Lexicon.of(contrasts)
+    lexicon = Lexicon.of(contrasts) if lexicon is None else lexicon
     records = {(contrast.key, side.id): (contrast, side) for contrast, side in _sides(contrasts)}
     evidence = {record: contrast.evidence(side, added=added) for record, (contrast, side) in records.items()}
     scores: Scores = {}
