@@ -114,20 +114,6 @@ def overlap(records: Iterable[Record], others: Fingerprints) -> Overlap:
     )
 
 
-def overlapping_groups(
-    records: Iterable[Record], files: Iterable[Path], *, gold_only: bool = False
-) -> frozenset[GroupKey]:
-    """Dataset and group of the records that share a question or a passage with the files (`Overlap.strict`).
-
-    With `gold_only` a shared passage counts only if it is support of the record (`Overlap.essential`).
-
-    Raises:
-        DatasetError: a file cannot be opened or its format is none that is understood.
-    """
-    found = overlap(records, Fingerprints(_records(files, [])))
-    return found.essential if gold_only else found.strict
-
-
 def run_overlap(files: Sequence[Path], against: Sequence[Path]) -> Report:
     """The audit: one row for each dataset of `files`, its counts and shares that `against` holds too.
 

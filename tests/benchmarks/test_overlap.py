@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from benchmarks.cli import app
 from benchmarks.datasets import load_records
 from benchmarks.errors import SettingsError
-from benchmarks.overlap import Fingerprints, overlap, overlapping_groups, run_overlap, sentence_digests
+from benchmarks.overlap import Fingerprints, overlap, run_overlap, sentence_digests
 from tests.benchmarks.official_files import array, hotpot, lines
 
 LONG = "The ferry that crosses the lake was built by two brothers."
@@ -117,17 +117,12 @@ def test_without_gold_its_share_is_undefined(tmp_path: Path) -> None:
 
 
 def test_groups_to_leave_out_name_their_dataset(tmp_path: Path) -> None:
-    """One group name in two datasets is two groups; `gold_only` forgives a shared distractor."""
-    records = load_records(
-        [
-            file(tmp_path / "a", ours("g", LONG), ours("h", OTHER, LONG)),
-            file(tmp_path / "b", ours("g", OTHER, dataset="other")),
-        ]
-    ).records
-    against = [file(tmp_path / "c", ours("x", SHORT)), file(tmp_path / "d", ours("y", LONG))]
-    assert overlapping_groups(records, against) == {("toy", "g"), ("toy", "h")}
-    assert overlapping_groups(records, against, gold_only=True) == {("toy", "g")}
-    assert overlapping_groups(records, against[:1]) == frozenset()
+    """One group name in two datasets is two groups; `essential` forgives a shared distractor."""
+    mine = file(tmp_path / "a", ours("g", LONG), ours("h", OTHER, LONG), ours("g", OTHER, dataset="other"))
+    theirs = file(tmp_path / "b", ours("x", SHORT), ours("y", LONG))
+    found = overlap(load_records([mine]).records, Fingerprints(load_records([theirs]).records))
+    assert found.strict == {("toy", "g"), ("toy", "h")}
+    assert found.essential == {("toy", "g")}
 
 
 @given(st.lists(st.lists(st.sampled_from([LONG, OTHER, SHORT]), min_size=1, max_size=3), min_size=1, max_size=5))

@@ -41,15 +41,11 @@ def read_hotpotqa(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     split = split_of(path)
     for number, entry in stream_entries(path):
         row = entry if isinstance(entry, Fault) else parsed(HotpotRow, entry, file=path.name, line=number)
-        if isinstance(row, HotpotRow):
-            yield (
-                number,
-                titled_record(
-                    row, file=path.name, line=number, dataset=dataset, split=split, group=f"hotpotqa:{row.id}"
-                ),
-            )
-        else:
+        if isinstance(row, Fault):
             yield number, row
+            continue
+        group = f"hotpotqa:{row.id}"
+        yield number, titled_record(row, file=path.name, line=number, dataset=dataset, split=split, group=group)
 
 
 def titled_record(

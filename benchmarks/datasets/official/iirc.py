@@ -78,7 +78,7 @@ def read_iirc(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     split = split_of(path)
     for number, found in stream_entries(path):
         entry = found if isinstance(found, Fault) else parsed(_Entry, found, file=path.name, line=number)
-        if not isinstance(entry, _Entry):
+        if isinstance(entry, Fault):
             yield number, entry
             continue
         for place, asked in enumerate(entry.questions):

@@ -26,6 +26,10 @@ class _Question(BaseModel):
     answers: list[_Answer]
     is_impossible: StrictBool | None = None
 
+    def accepted(self) -> tuple[str, ...]:
+        """The answers of the annotators, each once; none of an impossible question."""
+        return () if self.is_impossible else tuple(dict.fromkeys(one.text for one in self.answers))
+
 
 class _Paragraph(BaseModel):
     context: str = Field(pattern=r"\S")
@@ -52,10 +56,10 @@ def read_squad(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     dataset: str | None = None
     for number, entry in stream_entries(path, "data"):
         article = entry if isinstance(entry, Fault) else parsed(_Article, entry, file=path.name, line=number)
-        if not isinstance(article, _Article):
+        if isinstance(article, Fault):
             yield number, article
             continue
-        for place, paragraph, question in _questions(article, file=path.name, line=number):
+        for place, context, question in _questions(article, file=path.name, line=number):
             if isinstance(question, Fault):
                 yield number, question
                 continue
@@ -64,9 +68,8 @@ def read_squad(path: Path) -> Iterator[tuple[int, Record | Fault]]:
                 reason = "does not say whether it is impossible"
                 yield number, unlabelled(question.id, file=path.name, line=number, reason=reason)
                 continue
+            passage = Passage(text=context, title=article.title.replace("_", " "))
             cluster = f"{dataset}:{article.title}"
-            answerable = not question.is_impossible
-            passage = Passage(text=paragraph, title=article.title.replace("_", " "))
             yield (
                 number,
                 Record(
@@ -74,9 +77,9 @@ def read_squad(path: Path) -> Iterator[tuple[int, Record | Fault]]:
                     dataset=dataset,
                     split=split,
                     question=question.question,
-                    answers=tuple(dict.fromkeys(one.text for one in question.answers)) if answerable else (),
-                    answerable=answerable,
-                    passages=(RecordPassage(passage=passage, support=answerable),),
+                    answers=question.accepted(),
+                    answerable=not question.is_impossible,
+                    passages=(RecordPassage(passage=passage, support=not question.is_impossible),),
                     group=f"{cluster}:{place}",
                     cluster=cluster,
                 ),

@@ -31,7 +31,7 @@ def read_two_wiki(path: Path) -> Iterator[tuple[int, Record | Fault]]:
     split = split_of(path)
     for number, entry in stream_entries(path):
         row = entry if isinstance(entry, Fault) else parsed(_Row, entry, file=path.name, line=number)
-        if not isinstance(row, _Row):
+        if isinstance(row, Fault):
             yield number, row
             continue
         objects: dict[str, list[str]] = defaultdict(list)
