@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,13 @@ class Bootstrap:
     """Shape `(systems,)`; None without a pair."""
     draws: NDArray[np.float64] | None
     """Shape `(draws, systems)`; None with fewer than two clusters."""
+
+    def columns(self, *systems: int) -> Bootstrap:
+        """Some of the systems, in this order, on the same draws."""
+        return Bootstrap(
+            estimate=None if self.estimate is None else self.estimate[list(systems)],
+            draws=None if self.draws is None else self.draws[:, list(systems)],
+        )
 
     def interval(self, system: int) -> Interval:
         """The figure of the system in this column."""
@@ -86,22 +93,25 @@ def bootstrap(clusters: Sequence[str], wins: ArrayLike, *, draws: int = DRAWS, s
     return Bootstrap(estimate=estimate, draws=drawn[:, :-1] / drawn[:, -1:])
 
 
-def macro(rows: Sequence[Bootstrap], system: int) -> Interval:
-    """The unweighted mean of the system's figures over rows; undefined as soon as one of them is."""
-    estimates, draws = _over(rows, system)
-    return _interval(
-        None if estimates is None else estimates.mean(), None if draws is None else draws.mean(axis=1)
-    )
+def macro(rows: Sequence[Bootstrap]) -> Bootstrap:
+    """The unweighted mean over rows, for each system; undefined as soon as one row is.
 
+    Args:
+        rows: With the same systems in the same columns and the same number of draws.
 
-def worst(rows: Sequence[Bootstrap], system: int) -> Interval:
-    """The lowest of the system's figures over rows; undefined as soon as one of them is.
-
-    The interval is that of the minimum, which another row may attain in each draw: it lies at or below that of the
-    row that is lowest on the data.
+    Raises:
+        StatisticsError: systems or draws differ in number.
     """
-    estimates, draws = _over(rows, system)
-    return _interval(None if estimates is None else estimates.min(), None if draws is None else draws.min(axis=1))
+    return _over_rows(rows, lambda stacked: stacked.mean(axis=0))
+
+
+def worst(rows: Sequence[Bootstrap]) -> Bootstrap:
+    """The lowest figure over rows, for each system; arguments and errors as of `macro`.
+
+    Each draw takes its own minimum, which need not be the row that is lowest on the data: the interval lies at or
+    below that of this row.
+    """
+    return _over_rows(rows, lambda stacked: stacked.min(axis=0))
 
 
 def _checked(clusters: Sequence[str], wins: ArrayLike, draws: int) -> NDArray[np.float64]:
@@ -135,13 +145,19 @@ def _counts(names: NDArray[np.str_], *, draws: int, seed: int) -> Iterator[NDArr
         yield np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
 
 
-def _over(rows: Sequence[Bootstrap], system: int) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """The system's figures, shape `(rows,)`, and draws, `(draws, rows)`; None where not all rows have them."""
-    estimates = [row.estimate[system] for row in rows if row.estimate is not None]
-    draws = [row.draws[:, system] for row in rows if row.draws is not None]
-    return (
-        np.array(estimates) if rows and len(estimates) == len(rows) else None,
-        np.stack(draws, axis=1) if rows and len(draws) == len(rows) else None,
+def _over_rows(rows: Sequence[Bootstrap], fold: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Bootstrap:
+    estimates = [row.estimate for row in rows if row.estimate is not None]
+    draws = [row.draws for row in rows if row.draws is not None]
+    systems = sorted({one.shape[-1] for one in (*estimates, *draws)})
+    numbers = sorted({len(one) for one in draws})
+    if len(systems) > 1 or len(numbers) > 1:
+        raise StatisticsError(
+            f"Rows with {systems} systems and {numbers} draws have no common figure: "
+            "give all rows the same systems and the same number of draws."
+        )
+    return Bootstrap(
+        estimate=fold(np.stack(estimates)) if rows and len(estimates) == len(rows) else None,
+        draws=fold(np.stack(draws)) if rows and len(draws) == len(rows) else None,
     )
 
 

@@ -139,21 +139,24 @@ def test_undefined_is_none() -> None:
     alone = bootstrap(["a", "a"], [[1.0, 0.5], [0.0, 0.5]])
     assert alone.interval(0) == Interval(estimate=0.5, lo=None, hi=None)
     assert alone.difference(0, 1) == Interval(estimate=0.0, lo=None, hi=None)
-    assert macro([], 0) == worst([], 0) == Interval(estimate=None, lo=None, hi=None)
-    assert macro([bootstrap(*sample(5)), nothing], 0).estimate is None
-    assert worst([bootstrap(*sample(5)), alone], 1).lo is None
+    assert macro([]).interval(0) == worst([]).interval(0) == Interval(estimate=None, lo=None, hi=None)
+    assert macro([bootstrap(*sample(5)), nothing]).interval(0).estimate is None
+    assert worst([bootstrap(*sample(5)), alone]).interval(1).lo is None
 
 
 def test_macro_and_worst_over_rows() -> None:
     """The mean of the rows is narrower than a row; the minimum lies at or below each of them."""
     rows = [bootstrap(*sample(80, seed=seed, name=f"row{seed}-")) for seed in range(4)]
     singles = [row.interval(1) for row in rows]
-    mean, low = macro(rows, 1), worst(rows, 1)
+    mean, low = macro(rows).interval(1), worst(rows).interval(1)
     assert mean.estimate == pytest.approx(np.mean([one.estimate or 0 for one in singles]))
     assert low.estimate == min(one.estimate or 0 for one in singles)
     widths = [(one.hi or 0) - (one.lo or 0) for one in singles]
     assert (mean.hi or 0) - (mean.lo or 0) == pytest.approx(np.sqrt(np.square(widths).sum()) / 4, rel=0.15)
     assert (low.lo or 0) <= min(one.lo or 0 for one in singles)
+    twice = [row.columns(1, 1) for row in rows]
+    assert twice[0].interval(0) == singles[0]
+    assert macro(twice).difference(0, 1) == worst(twice).difference(0, 1) == Interval(estimate=0.0, lo=0.0, hi=0.0)
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -166,3 +169,7 @@ def test_what_does_not_fit_is_refused() -> None:
         bootstrap(["a", "b"], [[1.0]])
     with pytest.raises(StatisticsError, match="draws"):
         bootstrap(["a"], [[1.0]], draws=0)
+    with pytest.raises(StatisticsError, match=r"\[1, 2\] systems"):
+        macro([bootstrap(*sample(5, 1)), bootstrap(*sample(5, 2))])
+    with pytest.raises(StatisticsError, match=r"\[10, 20\] draws"):
+        worst([bootstrap(*sample(5), draws=20), bootstrap(*sample(5), draws=10)])
