@@ -108,7 +108,7 @@ def quick(
 
       python -m benchmarks quick --limit 50 --out run.jsonl
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from policies.named import DEFAULT_POLICY
 
         from .quick import QuickOptions, run_quick
@@ -147,7 +147,7 @@ def heartbeat(
 
       python -m benchmarks heartbeat --json
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from rinse.scorer import RinseScorer
 
         from .heartbeat import run_heartbeat
@@ -186,7 +186,7 @@ def thresholds(
 
       python -m benchmarks thresholds --questions my.train.jsonl --index my.index --traces traces
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from .thresholds import run_thresholds
 
         reports.append(
@@ -211,7 +211,7 @@ def sparse(
 
       python -m benchmarks sparse --corpus corpus.jsonl.gz --questions train.jsonl.gz --limit 100
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from .sparse import run_sparse
 
         reports.append(run_sparse(corpus=corpus, questions=questions, limit=limit, seed=seed))
@@ -244,7 +244,7 @@ def main() -> None:
 
 
 @contextmanager
-def _reporting(*, as_json: bool) -> Iterator[list[Report]]:
+def reporting(*, as_json: bool) -> Iterator[list[Report]]:
     """Keep stdout for the report, print it, and turn errors into one line and an exit status."""
     reports: list[Report] = []
     try:

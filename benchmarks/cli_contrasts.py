@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli import Json, _reporting, app
+from .cli import Json, reporting, app
 
 if TYPE_CHECKING:
     from .contrasts.build import BuildOptions
@@ -73,7 +73,7 @@ def contrasts(
 
       python -m benchmarks contrasts --data squad2.json --construction question-swap --out squad.jsonl
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from .contrasts.command import run_contrasts
 
         options = _build_options(
@@ -150,7 +150,7 @@ def pairwise(
 
       python -m benchmarks pairwise --contrasts dev.jsonl.gz --scorer my_package.scorers:make --held-out --json
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from .pairwise.run import PairwiseOptions, run_pairwise, scores_folder
         from .pairwise.scoring import ScoringOptions
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .cli import Json, _reporting, app
+from .cli import Json, reporting, app
 
 
 @app.command()
@@ -32,7 +32,7 @@ def overlap(
 
       python -m benchmarks overlap musique_ans_v1.0_dev.jsonl dev-v2.0.json --json
     """
-    with _reporting(as_json=as_json) as reports:
+    with reporting(as_json=as_json) as reports:
         from .overlap import run_overlap
 
         reports.append(run_overlap([first, *(more or [])], second))
@@ -67,7 +67,7 @@ def download(
 
       python -m benchmarks download musique --to data --json
     """
-    with _reporting(as_json=as_json):
+    with reporting(as_json=as_json):
         from .download import emit_download, emit_list, list_datasets, need_name, run_download
 
         rows = list_datasets(manifest) if listing else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -35,7 +35,12 @@ _METADATA: Mapping[str, Callable[[Made], float | None]] = {
 
 
 def cue_scores(
-    contrasts: Sequence[Contrast], *, added: int = 0, seed: int = 17, lexicon: Lexicon | None = None
+    contrasts: Sequence[Contrast],
+    *,
+    added: int = 0,
+    seed: int = 17,
+    lexicon: Lexicon | None = None,
+    known: Scores | None = None,
 ) -> Scores:
     """Score every side with every cue of appendix C and, for retrieval pairs, with what is known of the retrieval.
 
@@ -46,6 +51,8 @@ def cue_scores(
         added: Shared additions to each side; weights of words stay those of 0.
         seed: Of the folds.
         lexicon: `Lexicon.of(contrasts)` if you have it already; it remembers the words of each passage.
+        known: What this function returned for the same contrasts and seed under other additions: the question-only
+            classifier is the same there and is not fitted again.
 
     Returns:
         Only systems and records with a score: the classifiers need two groups, `top-score` is missing where the
@@ -67,7 +74,8 @@ def cue_scores(
     for record, (_, side) in records.items():
         for system, score in coverage_cues(lexicon, side.question, evidence[record]).items():
             scores.setdefault(system, {})[record] = score
-    scores |= _classified(lexicon, records, evidence, seed=seed)
+    fitted = {name: known[name] for name in ("cue-question-only",) if known and name in known}
+    scores |= fitted | _classified(lexicon, records, evidence, seed=seed, but=fitted)
     return scores | _metadata(records)
 
 
@@ -102,6 +110,7 @@ def _classified(
     evidence: Mapping[Record, EvidenceSet],
     *,
     seed: int,
+    but: Container[str],
 ) -> Scores:
     hashed = HashedCounts()
     # Sorted, so that sums run in one order whatever the order of the file.
@@ -116,7 +125,9 @@ def _classified(
         ),
     }
     learned = {
-        system: out_of_fold(hashed.matrix(words), labels, groups, seed=seed) for system, words in texts.items()
+        system: out_of_fold(hashed.matrix(words), labels, groups, seed=seed)
+        for system, words in texts.items()
+        if system not in but
     }
     return {
         system: dict(zip(names, found.tolist(), strict=True))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contrasts.model import Construction, Contrast, Side
-from ..cues import PROBABILITIES, Record, cue_controlled, cue_scores
+from ..cues import PROBABILITIES, Lexicon, Record, Scores, cue_controlled, cue_scores
 from .scoring import Scored
 
 
@@ -55,19 +55,28 @@ def make_blocks(
 
     A dataset whose contrasts carry fewer additions than asked for has no block for that number.
     """
-    kinds: dict[tuple[str, Construction], list[Contrast]] = defaultdict(list)
+    kinds: dict[tuple[str, str], list[Contrast]] = defaultdict(list)
     for one in contrasts:
         kinds[one.dataset, one.construction].append(one)
     return [
-        _block(tuple(same), count, scored, seed)
+        block
         for same in kinds.values()
-        for count in added
-        if count <= min(len(one.added) for one in same)
+        for block in _blocks(
+            tuple(same), [k for k in added if k <= min(len(one.added) for one in same)], scored, seed
+        )
     ]
 
 
-def _block(contrasts: tuple[Contrast, ...], added: int, scored: Sequence[Scored], seed: int) -> Block:
-    cues = cue_scores(contrasts, added=added, seed=seed)
+def _blocks(
+    contrasts: tuple[Contrast, ...], added: Sequence[int], scored: Sequence[Scored], seed: int
+) -> Iterator[Block]:
+    lexicon, cues = Lexicon.of(contrasts), None
+    for count in added:
+        cues = cue_scores(contrasts, added=count, seed=seed, lexicon=lexicon, known=cues)
+        yield _block(contrasts, count, cues, scored)
+
+
+def _block(contrasts: tuple[Contrast, ...], added: int, cues: Scores, scored: Sequence[Scored]) -> Block:
     columns = {
         system: Column(scores=scores, probabilities=scores if system in PROBABILITIES else {})
         for system, scores in cues.items()

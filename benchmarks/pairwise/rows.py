@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from ..contrasts.model import HEADLINE, Contrast, Side
 from ..cues import Record
 from ..output import Row
-from ..stats import Bootstrap, Interval, auroc, bootstrap, brier_score, calibration_error, compare, group_auroc
+from ..stats import (
+    Bootstrap,
+    Interval,
+    auroc,
+    bootstrap,
+    brier_score,
+    calibration_error,
+    compare,
+    group_auroc,
+    macro,
+    worst,
+)
 from .columns import Block, Column, pool
 
 FEWEST_ROW = 100
@@ -25,12 +36,22 @@ Groups: TypeAlias = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """One system on one row."""
+
+    own: Bootstrap
+    """On the pairs that it has; one column."""
+    paired: Bootstrap
+    """On the pairs that the reference has too; column 0 is the system, column 1 the reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """Rows, and what the summary over headline rows needs."""
 
     rows: list[Row]
-    headline: list[dict[str, Bootstrap]]
-    """For each headline row the draws by system; column 0 is the system, column 1 the reference."""
+    headline: list[dict[str, Draws]]
+    """For each headline row the draws by system."""
 
 
 def measure(
@@ -54,7 +75,7 @@ def measure(
         seed: Of the bootstrap.
     """
     rows: list[Row] = []
-    headline: list[dict[str, Bootstrap]] = []
+    headline: list[dict[str, Draws]] = []
     for block in _with_pooled(blocks):
         for subset, mask in _subsets(block, overlapping).items():
             pairs = [pair for pair, kept in zip(block.pairs(), mask, strict=True) if kept]
@@ -120,97 +141,86 @@ class _Comparison:
         self._block, self._pairs = block, pairs
         self._draws, self._seed = draws, seed
         self._reference = reference if reference in block.columns else None
-        whole = [name for name, column in block.columns.items() if _has(column, pairs).all()]
+        whole = [name for name in block.columns if len(self._known([name])) == len(pairs)]
         self._shared = {name: place for place, name in enumerate(whole)}
         self._together = self._bootstrap(whole, pairs)
 
     def row(self, system: str) -> Row:
         """The figures of one system."""
         column = self._block.columns[system]
-        pairs = self._own_pairs(system)
+        pairs = self._known([system])
         found = self.draws(system)
         wins = self._wins([system], pairs)[:, 0]
         row: Row = {
             "system": system,
             "n": len(pairs),
             "groups": len({one.key for one, _, _ in pairs}),
-            "clusters": len({one.cluster for one, _, _ in pairs}),
-            **_interval("pairwise_accuracy", found.interval(0)),
+            "clusters": len({(one.dataset, one.cluster) for one, _, _ in pairs}),
+            **_interval("pairwise_accuracy", found.own.interval(0)),
             "tie_rate": float((wins == 0.5).mean()) if len(wins) else None,
-            **self._ranking(column, pairs),
+            **_ranking(column, pairs),
             **_calibration(column, pairs),
             "ms_p50": _quantile(column.milliseconds, 0.5),
             "ms_p95": _quantile(column.milliseconds, 0.95),
             "failed": column.failed,
-            "reference": self._reference,
         }
-        if self._reference is not None:
-            row |= _interval("difference", found.difference(0, 1))
-        return row
+        return row if self._reference is None else row | _difference(self._reference, found.paired)
 
-    def draws(self, system: str) -> Bootstrap:
-        """Column 0 is the system, column 1 the reference, if there is one, on the same draws."""
-        reference = self._reference
-        names = [system] if reference is None else [system, reference]
+    def draws(self, system: str) -> Draws:
+        """The system alone, and beside the reference on the same draws."""
+        names = [system, self._reference or system]
+        return Draws(own=self._columns([system]), paired=self._columns(names))
+
+    def _columns(self, names: Sequence[str]) -> Bootstrap:
         if all(name in self._shared for name in names):
-            return _columns(self._together, [self._shared[name] for name in names])
-        return self._bootstrap(names, [pair for pair in self._own_pairs(system) if self._known(names, pair)])
+            return self._together.columns(*(self._shared[name] for name in names))
+        return self._bootstrap(names, self._known(names))
 
-    def _own_pairs(self, system: str) -> Sequence[Pair]:
-        if system in self._shared:
-            return self._pairs
-        return [pair for pair in self._pairs if self._known([system], pair)]
-
-    def _known(self, names: Sequence[str], pair: Pair) -> bool:
-        return all(bool(_has(self._block.columns[name], [pair]).all()) for name in names)
+    def _known(self, names: Sequence[str]) -> Sequence[Pair]:
+        """The pairs for which all of these have scores."""
+        scores = [self._block.columns[name].scores for name in names]
+        return [
+            (one, good, bad)
+            for one, good, bad in self._pairs
+            if all((one.key, good.id) in known and (one.key, bad.id) in known for known in scores)
+        ]
 
     def _bootstrap(self, names: Sequence[str], pairs: Sequence[Pair]) -> Bootstrap:
         clusters = [f"{one.dataset}\n{one.cluster}" for one, _, _ in pairs]
         return bootstrap(clusters, self._wins(names, pairs), draws=self._draws, seed=self._seed)
 
     def _wins(self, names: Sequence[str], pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        columns = [self._block.columns[name].scores for name in names]
+        good, bad = (
+            np.array(
+                [[known[pair[0].key, pair[place].id] for known in columns] for pair in pairs], dtype=np.float64
+            )
+            for place in (1, 2)
+        )
         shape = (len(pairs), len(names))
-        good = np.array([[self._score(n, one, side) for n in names] for one, side, _ in pairs]).reshape(shape)
-        bad = np.array([[self._score(n, one, side) for n in names] for one, _, side in pairs]).reshape(shape)
-        return compare(good, bad, systems=names)
-
-    def _score(self, system: str, one: Contrast, side: Side) -> float:
-        return self._block.columns[system].scores[one.key, side.id]
-
-    def _ranking(self, column: Column, pairs: Sequence[Pair]) -> Row:
-        """Areas under the curve over the sides that occur in these pairs, each once."""
-        sides = _sides(pairs)
-        scores = [column.scores[key] for key in sides]
-        labels = [side.sufficient for side in sides.values()]
-        groups = ["\n".join(key) for key, _ in sides]
-        return {"auroc": auroc(scores, labels), "auroc_within_mean": group_auroc(scores, labels, groups).mean}
-
-
-def _has(column: Column, pairs: Sequence[Pair]) -> NDArray[np.bool_]:
-    known = column.scores
-    return np.array(
-        [(one.key, good.id) in known and (one.key, bad.id) in known for one, good, bad in pairs], dtype=np.bool_
-    )
+        described = ["/".join((*one.key, left.id, right.id)) for one, left, right in pairs]
+        return compare(good.reshape(shape), bad.reshape(shape), systems=names, pairs=described)
 
 
 def _sides(pairs: Sequence[Pair]) -> Mapping[Record, Side]:
+    """The sides that occur in the pairs, each once."""
     return {(one.key, side.id): side for one, good, bad in pairs for side in (good, bad)}
 
 
-def _columns(found: Bootstrap, columns: Sequence[int]) -> Bootstrap:
-    return Bootstrap(
-        estimate=None if found.estimate is None else found.estimate[list(columns)],
-        draws=None if found.draws is None else found.draws[:, list(columns)],
-    )
+def _ranking(column: Column, pairs: Sequence[Pair]) -> Row:
+    sides = _sides(pairs)
+    scores = [column.scores[key] for key in sides]
+    labels = [side.sufficient for side in sides.values()]
+    groups = ["\n".join(key) for key, _ in sides]
+    return {"auroc": auroc(scores, labels), "auroc_within_mean": group_auroc(scores, labels, groups).mean}
 
 
 def _calibration(column: Column, pairs: Sequence[Pair]) -> Row:
     sides = _sides(pairs)
-    known = [key for key in sides if key in column.probabilities]
-    if not known or len(known) != len(sides):
+    if not sides or not sides.keys() <= column.probabilities.keys():
         return {"ece": None, "brier": None}
-    values = [column.probabilities[key] for key in known]
-    labels = [sides[key].sufficient for key in known]
+    values = [column.probabilities[key] for key in sides]
+    labels = [side.sufficient for side in sides.values()]
     return {"ece": calibration_error(values, labels), "brier": brier_score(values, labels)}
 
 
@@ -218,38 +228,28 @@ def _interval(name: str, found: Interval) -> Row:
     return {name: found.estimate, f"{name}_lo": found.lo, f"{name}_hi": found.hi}
 
 
+def _difference(reference: str, paired: Bootstrap) -> Row:
+    return {"reference": reference} | _interval("difference", paired.difference(0, 1))
+
+
 def _quantile(values: Sequence[float], share: float) -> float | None:
     return float(np.quantile(values, share)) if values else None
 
 
-def summary(headline: Sequence[dict[str, Bootstrap]], *, reference: str | None, labels: Row) -> list[Row]:
-    """Two rows for each system that has a figure in every headline row: `macro` and `worst`."""
+def summary(headline: Sequence[Mapping[str, Draws]], *, reference: str | None, labels: Row) -> list[Row]:
+    """Two rows for each system that has a figure in every headline row: `macro` and `worst`.
+
+    `n` is the number of headline rows. Rows are drawn independently of one another.
+    """
     if not headline:
         return []
     systems = [name for name in headline[0] if all(name in row for row in headline)]
-    kinds: dict[str, Callable[[NDArray[np.float64], int], NDArray[np.float64]]] = {
-        "macro": lambda values, axis: values.mean(axis=axis),
-        "worst": lambda values, axis: values.min(axis=axis),
-    }
     rows: list[Row] = []
-    for name, reduce in kinds.items():
+    for name, fold in (("macro", macro), ("worst", worst)):
         for system in systems:
-            found = _reduced([row[system] for row in headline], reduce)
+            own = fold([row[system].own for row in headline])
+            paired = fold([row[system].paired for row in headline])
             row = labels | {"dataset": name, "construction": "headline", "subset": "all", "system": system}
-            row |= {"n": len(headline)} | _interval("pairwise_accuracy", found.interval(0))
-            if reference is not None:
-                row |= {"reference": reference} | _interval("difference", found.difference(0, 1))
-            rows.append(row)
+            row |= {"n": len(headline)} | _interval("pairwise_accuracy", own.interval(0))
+            rows.append(row if reference is None else row | _difference(reference, paired))
     return rows
-
-
-def _reduced(
-    rows: Sequence[Bootstrap], reduce: Callable[[NDArray[np.float64], int], NDArray[np.float64]]
-) -> Bootstrap:
-    """Mean or minimum over rows, on the data and on each draw; rows are drawn independently of one another."""
-    estimates = [row.estimate for row in rows if row.estimate is not None]
-    draws = [row.draws for row in rows if row.draws is not None]
-    return Bootstrap(
-        estimate=reduce(np.stack(estimates), 0) if len(estimates) == len(rows) else None,
-        draws=reduce(np.stack(draws), 0) if len(draws) == len(rows) else None,
-    )

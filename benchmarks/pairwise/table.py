@@ -101,7 +101,12 @@ def _cell(row: Row) -> str:
         return "-"
     if not isinstance(lo, float) or not isinstance(hi, float):
         return f"{value:.3f}"
-    return f"{value:.3f}\n{lo:.2f}-{hi:.2f}"
+    return f"{value:.3f}\n{_short(lo)}-{_short(hi)}"
+
+
+def _short(share: float) -> str:
+    """Two digits without the leading zero, so that many columns fit a terminal."""
+    return f"{share:.2f}".removeprefix("0")
 
 
 def _paper(rows: Sequence[Row]) -> Table:

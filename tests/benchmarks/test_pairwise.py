@@ -1,0 +1,215 @@
+"""The runner of the sufficiency benchmark: every side is scored once, and nothing decides but the scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.contrasts.file import write_contrasts
+from benchmarks.contrasts.model import Contrast
+from benchmarks.errors import BenchmarkError, SettingsError
+from benchmarks.output import Report, report_json
+from benchmarks.pairwise.run import PairwiseOptions, run_pairwise
+from benchmarks.pairwise.scoring import ScoringOptions
+from benchmarks.pairwise.systems import resolve
+from tests.benchmarks.sides import contrast, world
+from tests.scorers import WordScorer
+
+VOLATILE = ("ms_p50", "ms_p95")
+"""Times; everything else must be the same in two runs."""
+
+
+def run(
+    file: Path,
+    contrasts: Sequence[Contrast] | None = None,
+    *,
+    scorers: Sequence[str] = ("tests.scorers:words",),
+    processes: int = 1,
+    seconds: float = 30.0,
+    folder: str = "scores",
+    **options: Any,
+) -> Report:
+    if contrasts is not None:
+        write_contrasts(file, contrasts)
+    scoring = ScoringOptions(folder=file.parent / folder, processes=processes, seconds=seconds)
+    return run_pairwise(
+        PairwiseOptions(contrasts=(file,), scorers=tuple(scorers), scoring=scoring, draws=200, **options)
+    )
+
+
+def figures(report: Report) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in VOLATILE} for row in report.rows]
+
+
+def _by_hand(one: Contrast) -> Iterator[float]:
+    """1, 0.5 or 0 for each pair, from the scorer itself."""
+    for good, bad in one.pairs():
+        high, low = (WordScorer().score(side.question, one.evidence(side)).score for side in (good, bad))
+        yield 0.5 if high == low else float(high > low)
+
+
+def row(report: Report, **wanted: Any) -> dict[str, Any]:
+    found = [one for one in report.rows if all(one.get(name) == value for name, value in wanted.items())]
+    assert len(found) == 1, found
+    return dict(found[0])
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty groups whose sufficient side holds a word that its question asks for."""
+    file = tmp_path_factory.mktemp("planted") / "c.jsonl.gz"
+    write_contrasts(file, world(40, planted="amber", asked="amber", added=3))
+    return file
+
+
+def test_one_and_two_processes_give_the_same_digits(planted: Path) -> None:
+    """Processes change times, nothing else; and a run over known scores computes the same figures again."""
+    one = run(planted, processes=1, folder="one", added=(0, 2))
+    two = run(planted, processes=2, folder="two", added=(0, 2))
+    again = run(planted, processes=2, folder="one", added=(0, 2))
+    assert figures(one) == figures(two) == figures(again)
+    assert row(again, system="words", added=0, subset="all", dataset="toy") == row(
+        one, system="words", added=0, subset="all", dataset="toy"
+    )
+
+
+def test_scores_are_computed_once_and_belong_to_one_fingerprint(planted: Path) -> None:
+    """A second run adds no line; a changed scorer has a file of its own."""
+    run(planted, folder="once")
+    (file,) = (planted.parent / "once").glob("*.jsonl")
+    before = file.read_bytes()
+    run(planted, folder="once")
+    assert file.read_bytes() == before
+    assert before.count(b"\n") == 120
+    run(planted, folder="once", scorers=("tests.scorers:words", "tests.scorers:words_again"))
+    assert len(list((planted.parent / "once").glob("*.jsonl"))) == 2
+    assert file.read_bytes() == before
+
+
+def test_a_scorer_that_reads_is_told_from_cues_and_from_chance(planted: Path) -> None:
+    """The planted word lifts who counts words; the number of passages says nothing, and ties count a half."""
+    report = run(planted, folder="once")
+    words = row(report, system="words", subset="all", added=0, dataset="toy")
+    pairs = [pair for one in world(40, planted="amber", asked="amber", added=3) for pair in _by_hand(one)]
+    assert words["pairwise_accuracy"] == sum(pairs) / len(pairs) > 0.6
+    assert (words["n"], words["groups"], words["tie_rate"], words["failed"]) == (80, 40, pairs.count(0.5) / 80, 0)
+    size = row(report, system="cue-size", subset="all", added=0, dataset="toy")
+    assert (size["pairwise_accuracy"], size["tie_rate"], size["auroc"]) == (0.5, 1.0, 0.5)
+    assert size["difference"] == 0.5 - words["pairwise_accuracy"]
+    assert size["reference"] == "words"
+    assert row(report, system="cue-question-only", subset="all", added=0, dataset="toy")["brier"] is not None
+    assert words["brier"] is None
+
+
+def test_equal_scorers_differ_by_exactly_nothing(planted: Path) -> None:
+    """Case E03: the same scores on the same draws give a difference of 0 with the interval 0 to 0."""
+    report = run(planted, folder="once", scorers=("tests.scorers:words", "tests.scorers:words_again"))
+    again = row(report, system="words-again", subset="all", added=0, dataset="toy")
+    assert (again["difference"], again["difference_lo"], again["difference_hi"]) == (0.0, 0.0, 0.0)
+
+
+def test_sides_that_raise_hang_die_or_give_no_number_are_listed_and_the_rest_is_scored(tmp_path: Path) -> None:
+    """Case S04: NaN and None are `score_invalid`, never a figure; no broken side costs another one its score."""
+    evils = ("raise", "hang", "die", "nan", "none")
+    contrasts = [
+        contrast(f"g-{evil}", (f"is {evil} told", True, ["is told"]), ("is it told", False, ["no"]))
+        for evil in evils
+    ]
+    contrasts += [
+        contrast(f"ok{n}", (f"is {n} told", True, [f"is {n}"]), (f"is {n}", False, ["no"])) for n in "123"
+    ]
+    report = run(tmp_path / "c.jsonl", contrasts, scorers=("tests.scorers:invalid",), seconds=1.5, processes=2)
+    kinds = {failure["group"].removeprefix("g-"): failure["kind"] for failure in report.failures}
+    expected = {"raise": "raised", "hang": "hung", "die": "died", "nan": "score_invalid", "none": "score_invalid"}
+    assert kinds == expected
+    mine = row(report, system="invalid", subset="all", added=0, dataset="toy")
+    assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (3, 5, 1.0)
+    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["n"] == 8
+    assert "NaN" not in report_json(report)
+
+
+def test_a_side_that_failed_is_tried_again(tmp_path: Path) -> None:
+    """A failure is no result: only results are kept."""
+    contrasts = world(3)
+    broken = contrast("bad", ("raise it", True, ["raise it"]), ("raise", False, ["no"]))
+    first = run(tmp_path / "c.jsonl", [*contrasts, broken])
+    assert len(first.failures) == 2
+    assert len(run(tmp_path / "c.jsonl").failures) == 2
+    (file,) = (tmp_path / "scores").glob("*.jsonl")
+    assert len(file.read_text().splitlines()) == 9
+
+
+def test_nothing_measured_is_null_and_never_nan(tmp_path: Path) -> None:
+    """Case E02: a scorer that fails on everything has defined counts and undefined figures."""
+    contrasts = [contrast("g", ("raise a", True, ["a"]), ("raise b", False, ["b"]))]
+    report = run(tmp_path / "c.jsonl", contrasts)
+    mine = row(report, system="words", subset="all", added=0, dataset="toy")
+    assert mine["n"] == 0
+    assert mine["failed"] == 2
+    undefined = ("pairwise_accuracy", "pairwise_accuracy_lo", "tie_rate", "auroc", "difference", "ms_p50")
+    assert all(mine[name] is None for name in undefined)
+    size = row(report, system="cue-size", subset="all", added=0, dataset="toy")
+    assert (size["pairwise_accuracy"], size["pairwise_accuracy_lo"]) == (0.5, None)
+    assert json.loads(report_json(report))
+
+
+def test_a_repeated_contrast_counts_once_and_is_reported(tmp_path: Path) -> None:
+    """Case R11: inside a file and across files."""
+    contrasts = world(4)
+    write_contrasts(tmp_path / "b.jsonl", contrasts[:1])
+    write_contrasts(tmp_path / "a.jsonl", [*contrasts, contrasts[2]])
+    scoring = ScoringOptions(folder=tmp_path / "scores", processes=1)
+    report = run_pairwise(
+        PairwiseOptions(
+            contrasts=(tmp_path / "a.jsonl", tmp_path / "b.jsonl"), scorers=(), scoring=scoring, draws=10
+        )
+    )
+    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["groups"] == 4
+    assert [(one["kind"], one["file"]) for one in report.failures] == [
+        ("repeated_id", "a.jsonl"),
+        ("repeated_id", "b.jsonl"),
+    ]
+
+
+def test_probabilities_are_calibrated_only_where_a_scorer_gives_them(planted: Path) -> None:
+    """ECE and Brier need a probability; a ranking score is none."""
+    report = run(planted, folder="probable", scorers=("tests.scorers:probable",))
+    mine = row(report, system="probable", subset="all", added=0, dataset="toy")
+    assert 0.0 <= mine["ece"] <= 1.0
+    assert 0.0 <= mine["brier"] <= 1.0
+
+
+def test_held_out_asks_for_a_scorer_without_the_family(tmp_path: Path) -> None:
+    """Each dataset is scored by what was not fitted on its family; a scorer that cannot say so is refused."""
+    report = run(tmp_path / "c.jsonl", world(2), scorers=("tests.scorers:held_out",), held_out=True)
+    assert row(report, system="held-out", subset="all", added=0, dataset="toy")["held_out"] is True
+    with pytest.raises(BenchmarkError, match="without"):
+        run(tmp_path / "c.jsonl", scorers=("tests.scorers:words",), held_out=True)
+
+
+def test_a_scorer_that_cannot_be_made_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    """One message instead of a failure for every side."""
+    with pytest.raises(BenchmarkError, match="cannot be made"):
+        run(tmp_path / "c.jsonl", world(2), scorers=("tests.scorers:broken",))
+
+
+@pytest.mark.parametrize(
+    "name", ["unknown", "no.such.module:make", "tests.scorers:absent", "tests.scorers:NOT_CALLABLE"]
+)
+def test_an_unknown_scorer_is_told_with_what_is_known(name: str) -> None:
+    """Before anything is computed."""
+    with pytest.raises(SettingsError, match=r"scorer|function"):
+        resolve(name)
+
+
+def test_what_cannot_be_measured_is_refused(tmp_path: Path) -> None:
+    """No input, a scorer twice, an order that does not exist."""
+    for options in ({}, {"contrasts": (tmp_path,), "order": "random"}, {"contrasts": (tmp_path,), "added": (-1,)}):
+        with pytest.raises(SettingsError):
+            PairwiseOptions(**options)
+    with pytest.raises(SettingsError, match="once"):
+        PairwiseOptions(contrasts=(tmp_path,), scorers=("a", "a"))
