@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,11 +104,12 @@ def _named(name: str, made: Iterable[Made]) -> list[tuple[str, Made]]:
 
 
 def _deletion(records: Sequence[Record], options: BuildOptions) -> list[Made]:
-    return [
-        deletion.deletion(record, seed=options.seed)
+    wanted = [
+        record
         for record in records
         if family_of(record.dataset) in DELETION_FAMILIES and deletion.eligible(record)
     ]
+    return [deletion.deletion(record, seed=options.seed, alone=alone) for record, alone in _alone(wanted)]
 
 
 def _annotated(records: Sequence[Record], construction: Construction) -> list[Made]:
@@ -132,7 +133,9 @@ def _substitution(records: Sequence[Record], options: BuildOptions) -> list[Made
     if not wanted:
         return []
     pool = _pool(options)
-    return [substitution.substitution(record, pool, seed=options.seed) for record in wanted]
+    return [
+        substitution.substitution(record, pool, seed=options.seed, alone=alone) for record, alone in _alone(wanted)
+    ]
 
 
 def _pool(options: BuildOptions) -> Pool:
@@ -159,14 +162,11 @@ def _searched(records: Sequence[Record], options: BuildOptions) -> tuple[list[tu
             searches = Searches(index, store, processes=options.processes)
             jobs = [Job(question=record.question, systems=()) for record in hard]
             searches.run([*jobs, *(Job(question=record.question, systems=SYSTEMS) for record in asked)])
-            sizes = Counter((record.dataset, record.group) for record in hard)
             made = _named(
                 "hard-substitution",
                 (
-                    substitution.hard(
-                        record, searches.near, seed=options.seed, alone=sizes[record.dataset, record.group] == 1
-                    )
-                    for record in hard
+                    substitution.hard(record, searches.near, seed=options.seed, alone=alone)
+                    for record, alone in _alone(hard)
                 ),
             )
             made += _named(
@@ -189,6 +189,12 @@ def _index_folder(options: BuildOptions) -> Path:
 def _hard_records(records: Sequence[Record]) -> list[Record]:
     """Of datasets with distractors of their own all records, of those with one passage a question none."""
     return [record for record in records if substitution.eligible(record)]
+
+
+def _alone(records: Sequence[Record]) -> Iterator[tuple[Record, bool]]:
+    """Each record, and whether it is the only one of its group: else its contrast needs a name of its own."""
+    sizes = Counter((record.dataset, record.group) for record in records)
+    return ((record, sizes[record.dataset, record.group] == 1) for record in records)
 
 
 def _asked(records: Sequence[Record], options: BuildOptions) -> list[Record]:

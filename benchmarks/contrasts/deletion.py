@@ -22,7 +22,7 @@ def eligible(record: Record) -> bool:
     return record.answerable and len(record.support) >= 2 and distractors >= 4
 
 
-def deletion(record: Record, *, seed: int) -> Contrast:
+def deletion(record: Record, *, seed: int, alone: bool = True) -> Contrast:
     """Two complete sets and two that lack one support passage, each with distractors of the record."""
     draw = generator(seed, "deletion", record.dataset, record.id)
     support = [one.passage for one in record.support]
@@ -41,7 +41,7 @@ def deletion(record: Record, *, seed: int) -> Contrast:
         sides.append(
             record_side(record, passages, name=f"removed:{variant}", sufficient=False, made=made, seed=seed)
         )
-    return contrast(record, "deletion", sides, own_passages(record))
+    return contrast(record, "deletion", sides, own_passages(record), alone=alone)
 
 
 def _sizes(draw: random.Random, smallest: int, largest: int) -> list[int]:

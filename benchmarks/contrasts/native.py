@@ -25,6 +25,7 @@ def annotated(records: Sequence[Record]) -> Contrast:
     `question-swap` where all have the same passages (SQuAD 2.0: a paragraph's questions), else `native` (MuSiQue
     in full: one question, two contexts; IIRC: an article's questions, each with its own context).
     """
+    records = _by_id(records)
     sides = [_side(record) for record in records]
     passages = [passage for record in records for passage in own_passages(record)]
     return contrast(records[0], "question-swap" if one_set(records) else "native", sides, passages)
@@ -35,9 +36,10 @@ def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int)
 
     What the paper shows to be solved by word overlap alone (section 3.1); for that check only.
     """
+    records = _by_id(records)
     first = records[0]
     draw = generator(seed, "unrelated", first.dataset, first.group)
-    foreign = sorted((one for one in others if one.cluster != first.cluster), key=lambda one: one.id)
+    foreign = _by_id(one for one in others if one.cluster != first.cluster)
     good = [record for record in records if record.answerable]
     if not foreign or not good:
         return Dropped(dataset=first.dataset, group=first.group, reason="no_unrelated_question")
@@ -48,6 +50,11 @@ def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int)
         name = f"unrelated:{place}"
         sides.append(record_side(record, own_passages(first), name=name, sufficient=False, made=made))
     return contrast(first, "unrelated-swap", sides, own_passages(first))
+
+
+def _by_id(records: Iterable[Record]) -> list[Record]:
+    """In an order that does not depend on that of the files."""
+    return sorted(records, key=lambda one: one.id)
 
 
 def _side(record: Record) -> Side:

@@ -26,8 +26,13 @@ class Pool:
     """
 
     def __init__(self, found: Iterable[Passage]) -> None:
-        # by id: what is drawn must not depend on the order in which a corpus was written
-        unique = {passage.id: passage for passage in found}
+        # what is drawn must not depend on the order in which a corpus was written: of one text under several
+        # titles the first title counts
+        unique: dict[str, Passage] = {}
+        for passage in found:
+            known = unique.setdefault(passage.id, passage)
+            if _place(passage) < _place(known):
+                unique[passage.id] = passage
         self._passages = [unique[key] for key in sorted(unique)]
         if not self._passages:
             raise SettingsError(
@@ -62,6 +67,10 @@ class Pool:
         places = sorted({place for word in title_words(title) for place in self._by_word.get(word, ())})
         for place in generator.sample(places, min(TRIES, len(places))):
             yield self._passages[place]
+
+
+def _place(passage: Passage) -> tuple[str, ...]:
+    return passage.title, passage.section, passage.source_id, passage.text
 
 
 def title_words(title: str) -> Sequence[str]:

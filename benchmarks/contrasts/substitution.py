@@ -31,22 +31,25 @@ def eligible(record: Record) -> bool:
     return record.answerable and len(record.support) >= FEWEST_SUPPORT and len(record.passages) >= FEWEST_PASSAGES
 
 
-def substitution(record: Record, pool: Pool, *, seed: int) -> Contrast | Dropped:
+def substitution(record: Record, pool: Pool, *, seed: int, alone: bool = True) -> Contrast | Dropped:
     """One support passage replaced twice: by a random one, and by one with a similar title.
 
-    Neither bears a title of the record's support, nor is it nearly one of the record's passages.
+    Neither bears a title of the record's support, nor is it one of the record's passages or nearly one.
     """
     draw = generator(seed, "substitution", record.dataset, record.id)
     removed = draw.choice(record.support).passage
     own = own_passages(record)
     gold_titles = {one.passage.title for one in record.support}
 
-    def first(found: Iterator[Passage], *, but: str = "") -> Passage | None:
+    # ids too: a text without a word overlaps with nothing, not even with itself
+    taken = {one.id for one in own}
+
+    def first(found: Iterator[Passage]) -> Passage | None:
         fits = (
             passage
             for passage in found
             if passage.title not in gold_titles
-            and passage.id != but
+            and passage.id not in taken
             and not near_any(passage.text, (one.text for one in own))
         )
         return next(fits, None)
@@ -54,14 +57,15 @@ def substitution(record: Record, pool: Pool, *, seed: int) -> Contrast | Dropped
     at_random = first(pool.draws(draw))
     if at_random is None:
         return Dropped(dataset=record.dataset, group=record.group, reason="no_random_distractor")
-    by_title = first(pool.draws_like(removed.title, draw), but=at_random.id)
+    taken.add(at_random.id)
+    by_title = first(pool.draws_like(removed.title, draw))
     if by_title is None:
         return Dropped(dataset=record.dataset, group=record.group, reason="no_title_distractor")
     sides = [_whole(record, seed)]
     for how, inserted in (("replaced-random", at_random), ("replaced-title", by_title)):
         made = Made(how=how, record=record.id, removed=removed.id, inserted=inserted.id)
         sides.append(_broken(record, removed, inserted, made=made, seed=seed))
-    return contrast(record, "substitution", sides, [*own, at_random, by_title])
+    return contrast(record, "substitution", sides, [*own, at_random, by_title], alone=alone)
 
 
 def hard(record: Record, ranked: Ranked, *, seed: int, alone: bool) -> Contrast | Dropped:
@@ -71,11 +75,11 @@ def hard(record: Record, ranked: Ranked, *, seed: int, alone: bool) -> Contrast 
     took from the passage that it replaces (the rule by which MuSiQue's authors choose contexts).
     """
     own = own_passages(record)
-    texts = [passage.text for passage in own]
+    texts, taken = [passage.text for passage in own], {passage.id for passage in own}
     candidates = [
         (rank, passage)
         for rank, passage in enumerate(ranked(record.question), start=1)
-        if not near_any(passage.text, texts)
+        if passage.id not in taken and not near_any(passage.text, texts)
     ]
     support = list(record.support)
     generator(seed, "hard", record.dataset, record.id).shuffle(support)
