@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli import Json, reporting, app
+from .cli import Json, app, reporting
 
 if TYPE_CHECKING:
     from .contrasts.build import BuildOptions

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .cli import Json, reporting, app
+from .cli import Json, app, reporting
 
 
 @app.command()

@@ -19,6 +19,7 @@ from retrieval.index import IndexInfo, index_info
 from .corpus import cached_index, demo_index
 from .datasets import Fault, Question
 from .datasets.demo import load_demo_questions
+from .datasets.reading import fault_counts
 from .datasets.sample import draw, load_all
 from .environment import versions
 from .errors import SettingsError
@@ -98,7 +99,7 @@ def run_quick(options: QuickOptions) -> Report:
         | {"policies": options.policies, "limit": options.limit, "concurrency": options.concurrency},
         seed=options.seed,
         rows=table,
-        failures=[*map(dataclasses.asdict, loaded.faults), *failures],
+        failures=[*fault_counts(loaded.faults), *failures],
     )
 
 

@@ -9,7 +9,6 @@ with those of an index that never held them. docs/decisions/001-sparse-index.md 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -24,6 +23,7 @@ from rich.console import Console
 from retrieval.corpora import open_corpus, passages
 
 from .datasets import GoldPassage, Question
+from .datasets.reading import fault_counts
 from .datasets.sample import draw, load_all
 from .environment import versions
 from .errors import SettingsError
@@ -109,7 +109,7 @@ def run_sparse(
     }
     trial = Trial(items=items, questions=usable, exact=exact, orders=orders)
     rows: list[Row] = []
-    failures = [dataclasses.asdict(fault) for fault in loaded.faults]
+    failures = fault_counts(loaded.faults)
     for system in systems or known:
         _console.log(system)
         try:

@@ -6,7 +6,6 @@ traces. Nothing is searched twice: a stopped run goes on from its traces.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from rinse import RinseScorer, SufficiencyScorer
 
 from .corpus import cached_index
 from .datasets import Question
+from .datasets.reading import fault_counts
 from .datasets.sample import draw, load_all
 from .errors import SettingsError
 from .output import Report, Row
@@ -87,7 +87,7 @@ def run_thresholds(
         },
         seed=seed,
         rows=choice.rows,
-        failures=[dataclasses.asdict(fault) for fault in loaded.faults],
+        failures=fault_counts(loaded.faults),
     )
 
 

@@ -191,15 +191,16 @@ class _Comparison:
 
     def _wins(self, names: Sequence[str], pairs: Sequence[Pair]) -> NDArray[np.float64]:
         columns = [self._block.columns[name].scores for name in names]
-        good, bad = (
-            np.array(
-                [[known[pair[0].key, pair[place].id] for known in columns] for pair in pairs], dtype=np.float64
-            )
-            for place in (1, 2)
-        )
+        good = [[known[one.key, side.id] for known in columns] for one, side, _ in pairs]
+        bad = [[known[one.key, side.id] for known in columns] for one, _, side in pairs]
         shape = (len(pairs), len(names))
         described = ["/".join((*one.key, left.id, right.id)) for one, left, right in pairs]
-        return compare(good.reshape(shape), bad.reshape(shape), systems=names, pairs=described)
+        return compare(
+            np.array(good, dtype=np.float64).reshape(shape),
+            np.array(bad, dtype=np.float64).reshape(shape),
+            systems=names,
+            pairs=described,
+        )
 
 
 def _sides(pairs: Sequence[Pair]) -> Mapping[Record, Side]:
