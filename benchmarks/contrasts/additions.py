@@ -5,14 +5,16 @@ They change the size of both sides and, as a rule, no label; the screen marks th
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from retrieval import Passage
 
 from .model import Added, Contrast, Screen
-from .near import answer_strings, holds_answer
+from .near import answer_strings, holds_answer, stands_for
 from .sides import generator
 
 
@@ -27,24 +29,38 @@ def with_additions(contrasts: Iterable[Contrast], count: int, *, seed: int) -> l
     return [_added(one, pool, count, seed) for same in kinds.values() for pool in [_pool(same)] for one in same]
 
 
-def _pool(contrasts: Sequence[Contrast]) -> list[tuple[str, Passage]]:
-    """Each passage once, with the cluster it comes from, in an order that depends on content alone."""
-    found = {key: (one.cluster, one.passages[key]) for one in contrasts for key in one.passages}
-    return [found[key] for key in sorted(found)]
+def _pool(contrasts: Iterable[Contrast]) -> list[tuple[frozenset[str], Passage]]:
+    """Each passage once, with the clusters that hold it, in an order that depends on content alone."""
+    clusters: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, Passage] = {}
+    for one in sorted(contrasts, key=lambda one: one.key):
+        for key, passage in one.passages.items():
+            clusters[key].add(one.cluster)
+            found.setdefault(key, passage)
+    return [(frozenset(clusters[key]), found[key]) for key in sorted(found)]
 
 
-def _added(one: Contrast, pool: Sequence[tuple[str, Passage]], count: int, seed: int) -> Contrast:
-    draw = generator(seed, "additions", *one.key)
-    chosen: dict[str, Passage] = {}
-    for place in draw.sample(range(len(pool)), len(pool)):
-        cluster, passage = pool[place]
-        if len(chosen) == count:
-            break
-        if cluster != one.cluster and passage.id not in one.passages:
-            chosen[passage.id] = passage
+def _added(one: Contrast, pool: Sequence[tuple[frozenset[str], Passage]], count: int, seed: int) -> Contrast:
+    lots = _lots(generator(seed, "additions", *one.key), len(pool))
+    fits = (
+        passage
+        for clusters, passage in map(pool.__getitem__, lots)
+        if one.cluster not in clusters and passage.id not in one.passages
+    )
+    chosen = {passage.id: passage for passage in islice(fits, count)}
     screens = _Screens(one)
     added = tuple(Added(passage=key, flags=screens.flags(passage)) for key, passage in chosen.items())
     return replace(one, passages={**one.passages, **chosen}, added=added)
+
+
+def _lots(draw: random.Random, size: int) -> Iterator[int]:
+    """All places below `size` in random order, drawn as they are asked for: few of many thousands are."""
+    seen: set[int] = set()
+    while len(seen) < size:
+        place = draw.randrange(size)
+        if place not in seen:
+            seen.add(place)
+            yield place
 
 
 class _Screens:
@@ -53,7 +69,7 @@ class _Screens:
     def __init__(self, one: Contrast) -> None:
         self._answers = answer_strings(answer for side in one.sides for answer in side.answers)
         self._titles = {passage.title for passage in one.passages.values() if passage.title}
-        self._support = {key for side in one.sides for key in side.support}
+        self._support = [one.passages[key].text for key in {key for side in one.sides for key in side.support}]
 
     def flags(self, passage: Passage) -> tuple[Screen, ...]:
         found: list[Screen] = []
@@ -61,6 +77,6 @@ class _Screens:
             found.append("answer")
         if passage.title in self._titles:
             found.append("title")
-        if passage.id in self._support:
+        if any(stands_for(passage.text, gold) for gold in self._support):
             found.append("support")
         return tuple(found)

@@ -25,7 +25,7 @@ an unrelated question for the cross-check; what a dataset brings of its own is r
 
 Screen: TypeAlias = Literal["answer", "title", "support"]
 """Why an added passage might change a label: it holds an answer string, it bears the title of a passage of the
-group, or it is support of one of the group's questions (RINSE, appendix F)."""
+group, or it holds most of what is support of one of the group's questions (RINSE, appendix F)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

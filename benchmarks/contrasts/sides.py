@@ -86,12 +86,15 @@ def contrast(
 
 
 def blind(passage: Passage) -> Passage:
-    """The passage without what would tell from which file it came: its address, and the name of its source.
+    """The passage without what would tell from which file it came.
 
-    Chunks of one source still share a source; a text that several sources hold belongs to the first.
+    That is its address, the name of its source, and odd white space: one copy of a text has two spaces where
+    another has one, under one id. Chunks of one source still share a source; a text that several sources hold
+    belongs to the first.
     """
     source = hashlib.sha256(passage.source_id.encode("utf-8", "replace")).hexdigest()
-    return Passage(text=passage.text, title=passage.title, section=passage.section, source_id=source)
+    text = " ".join(passage.text.split())
+    return Passage(text=text, title=passage.title, section=passage.section, source_id=source)
 
 
 def own_passages(record: Record) -> list[Passage]:
