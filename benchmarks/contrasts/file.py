@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -24,7 +25,7 @@ FORMAT = "sufficit-contrast-1"
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class _PassageLine(_Strict):
@@ -174,8 +175,10 @@ def write_contrasts(path: Path, contrasts: Iterable[Contrast]) -> int:
             count = _write(raw, contrasts, packed=path.suffix == ".gz")
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise DatasetError(f"Cannot write the contrasts to {path}: {error}. Give --out another file.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     return count
 
 
