@@ -7,38 +7,14 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.datasets.records import Record, RecordPassage
 from retrieval import Passage
 
-_BEGINNINGS = [
-    "b",
-    "br",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gr",
-    "h",
-    "k",
-    "kl",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pr",
-    "r",
-    "s",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-]
-_VOWELS = ["a", "e", "i", "o", "u", "ae", "ou"]
+_CONSONANTS, _VOWELS = "bdfghklmnprstvwz", "aeiou"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +26,12 @@ class World:
 
 
 def drawn(*names: object) -> random.Random:
-    return random.Random(repr(names))
+    return random.Random(repr(names))  # noqa: S311  a draw, no secret
 
 
 def word(draw: random.Random) -> str:
-    """An invented word of three syllables."""
-    return "".join(draw.choice(_BEGINNINGS) + draw.choice(_VOWELS) for _ in range(3))
+    """An invented word of four syllables."""
+    return "".join(draw.choice(_CONSONANTS) + draw.choice(_VOWELS) for _ in range(4))
 
 
 def words(draw: random.Random, count: int = 10) -> str:
@@ -115,24 +91,23 @@ def world(count: int, *, seed: int = 0, distractors: int = 6, **changes: Any) ->
 def paragraphs(count: int, *, seed: int = 0, good: int = 2, bad: int = 1) -> list[Record]:
     """Records as in SQuAD: the questions of one paragraph, two paragraphs an article."""
     draw = drawn("paragraphs", seed)
-    records = []
-    for at in range(count):
-        text = passage(
-            draw, f"Article {at // 2}", f"The mill of {word(draw).capitalize()} was built in 17{at:02}."
+    texts = [
+        passage(draw, f"Article {at // 2}", f"The mill of {word(draw).capitalize()} was built in 17{at:02}.")
+        for at in range(count)
+    ]
+    return [
+        record(
+            f"p{at}-{number}",
+            [text] if number < good else [],
+            [] if number < good else [text],
+            dataset="squad2",
+            question=f"What of {words(draw, 3)}?",
+            group=f"p{at}",
+            cluster=f"article{at // 2}",
         )
-        for number in range(good + bad):
-            records.append(
-                record(
-                    f"p{at}-{number}",
-                    [text] if number < good else [],
-                    [] if number < good else [text],
-                    dataset="squad2",
-                    question=f"What of {words(draw, 3)}?",
-                    group=f"p{at}",
-                    cluster=f"article{at // 2}",
-                )
-            )
-    return records
+        for at, text in enumerate(texts)
+        for number in range(good + bad)
+    ]
 
 
 def changed(one: Record, **changes: Any) -> Record:
@@ -141,8 +116,8 @@ def changed(one: Record, **changes: Any) -> Record:
     return Record(**(fields | changes))
 
 
-def shuffled(records: Iterable[Record], seed: int) -> list[Record]:
-    found = list(records)
+def shuffled(items: Iterable[T], seed: int) -> list[T]:
+    found = list(items)
     drawn("order", seed).shuffle(found)
     return found
 

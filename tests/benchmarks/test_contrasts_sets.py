@@ -12,7 +12,6 @@ from benchmarks.contrasts import deletion, native
 from benchmarks.contrasts.model import Contrast
 from benchmarks.contrasts.retrieval import DEPTH, SYSTEMS, Found, one_a_group, retrieval
 from benchmarks.contrasts.sides import Dropped
-from benchmarks.datasets.records import Record
 from benchmarks.stats import pairwise_accuracy
 from retrieval import Passage
 from tests.benchmarks.records_world import changed, paragraphs, record, shuffled, world
@@ -52,7 +51,7 @@ def test_deletion_needs_two_supporting_passages_and_four_distractors(
 
 @pytest.mark.parametrize(("passages", "support"), [(10, 2), (10, 4), (20, 2), (20, 4)])
 def test_the_number_of_passages_says_little(passages: int, support: int) -> None:
-    """The paper's bound for passage count: 0.57, in both directions, over 300 records of 2Wiki's and MuSiQue's shape."""
+    """At most 0.57, in both directions, over 300 records of the shapes of 2Wiki and MuSiQue."""
     good, bad = [], []
     for at in range(300):
         one = record(f"q{at}", WORLD.corpus[:support], WORLD.corpus[40 : 40 + passages - support])
@@ -180,6 +179,6 @@ def test_one_answerable_question_of_each_group_is_searched_for(seed: int, order:
 
 def test_mixed_groups_are_those_with_both_labels() -> None:
     """A paragraph with one kind of question only gives no pair."""
-    records: list[Record] = [*paragraphs(1), *paragraphs(1, seed=1, bad=0)]
+    records = [*paragraphs(1), *paragraphs(1, seed=1, bad=0)]
     assert native.mixed(records[:3])
     assert not native.mixed(records[3:])
