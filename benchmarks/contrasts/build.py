@@ -54,9 +54,11 @@ class BuildOptions:
     def __post_init__(self) -> None:
         if self.corpus and self.index:
             raise SettingsError("--corpus and --index both say where distractors come from. Give one of them.")
-        if self.additions < 0 or self.processes < 1:
+        limit = self.retrieval_limit
+        if self.additions < 0 or self.processes < 1 or (limit is not None and limit < 1):
             raise SettingsError(
-                f"Expected additions >= 0 and processes >= 1, got {self.additions} and {self.processes}."
+                "Expected additions >= 0, processes >= 1 and retrieval_limit >= 1 or None, got "
+                f"{self.additions}, {self.processes} and {limit}."
             )
 
 

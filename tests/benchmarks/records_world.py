@@ -138,6 +138,6 @@ def _line(one: Record) -> dict[str, Any]:
 
 
 def write_corpus(path: Path, passages: Iterable[Passage]) -> Path:
-    rows = [{"id": f"doc{at}", "title": one.title, "text": one.text} for at, one in enumerate(passages)]
+    rows = [{"id": f"doc-{one.id[:8]}", "title": one.title, "text": one.text} for one in passages]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
