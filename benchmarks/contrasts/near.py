@@ -15,7 +15,7 @@ _NOT_STRINGS = frozenset({"yes", "no", "noanswer"})
 """Answers that stand in half of all passages without answering anything."""
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)  # of a passage of a hundred words 16 KB each
 def grams(text: str) -> frozenset[tuple[str, ...]]:
     """The 5-grams of a text's words; of a text with fewer than five, all its words as one gram."""
     words = tokenise(text)
