@@ -134,7 +134,8 @@ def _line(one: Record) -> dict[str, Any]:
         {"text": held.passage.text, "title": held.passage.title, "is_support": held.support}
         for held in one.passages
     ]
-    return {name: getattr(one, name) for name in names} | {"passages": passages}
+    meta = {"article": one.cluster} if one.cluster != one.group else {}
+    return {name: getattr(one, name) for name in names} | {"passages": passages, "meta": meta}
 
 
 def write_corpus(path: Path, passages: Iterable[Passage]) -> Path:

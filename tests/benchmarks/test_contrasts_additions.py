@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.contrasts import native
@@ -37,6 +37,7 @@ def added(one: Contrast) -> list[str]:
     return [extra.passage for extra in one.added]
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 1000))
 def test_a_longer_list_begins_with_the_shorter_one(one: int, other: int, seed: int) -> None:
     """So that a condition of 20 holds what a condition of 5 held."""
@@ -119,6 +120,7 @@ def test_a_screen_names_what_might_change_a_label() -> None:
     assert flags(Passage(text=lake, title="Sea")) == {"Sea": ()}, "less than half of it"
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 100), st.integers(0, 100))
 def test_what_is_added_does_not_depend_on_the_order_of_the_contrasts(order: int, seed: int) -> None:
     """Nor on the other constructions in the list; on the seed it does."""

@@ -28,7 +28,7 @@ from tests.benchmarks.records_world import changed, paragraphs, world, write_cor
 from tests.towns import need_model
 
 RUNNER = CliRunner()
-WORLD = world(4, distractors=4)
+WORLD = world(3, distractors=4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +68,10 @@ def _command(folder: Path, out: str, *more: str, store: str) -> Ran:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """With two processes: four two-hop questions, the questions of four paragraphs, and a slip in the file."""
+    """With two processes: three two-hop questions, two paragraphs of one article, a slip in the file."""
     need_model()
     folder = tmp_path_factory.mktemp("searched")
-    squad = paragraphs(4)
+    squad = paragraphs(2)
     data = write_records(folder / "data.jsonl", [*map(_asking_by_town, WORLD.records), *squad])
     data.write_text(data.read_text() + "a slip\n")
     corpus = folder / "corpus.jsonl"
@@ -99,18 +99,19 @@ def test_the_report_counts_every_eligible_record(ran: Ran) -> None:
     """Kept and dropped by reason add up in every row; slips in the file are named."""
     rows = {(row["dataset"], row["construction"]): row for row in ran.report["rows"]}
     assert {key: row["eligible"] for key, row in rows.items()} == {
-        ("musique", "deletion"): 4,
-        ("musique", "hard-substitution"): 4,
-        ("musique", "retrieval"): 4,
-        ("musique", "substitution"): 4,
-        ("squad2", "question-swap"): 4,
-        ("squad2", "retrieval"): 4,
-        ("squad2", "unrelated-swap"): 4,
+        ("musique", "deletion"): 3,
+        ("musique", "hard-substitution"): 3,
+        ("musique", "retrieval"): 3,
+        ("musique", "substitution"): 3,
+        ("squad2", "question-swap"): 2,
+        ("squad2", "retrieval"): 2,
+        ("squad2", "unrelated-swap"): 2,
     }
     for row in rows.values():
         dropped = sum(count for name, count in row.items() if name.startswith("dropped_"))
         assert row["kept"] + dropped == row["eligible"]
     assert rows["musique", "retrieval"]["kept"] > 0
+    assert rows["squad2", "unrelated-swap"]["dropped_no_unrelated_question"] == 2
     assert sum(row["kept"] for row in rows.values()) == len(ran.contrasts)
     assert sum(row["pairs"] for row in rows.values()) == sum(len(list(one.pairs())) for one in ran.contrasts)
     assert [failure["kind"] for failure in ran.report["failures"]] == ["not_json"]
@@ -231,7 +232,7 @@ def test_help_teaches() -> None:
         (["--data", "DATA", "--corpus", "absent.jsonl"], "absent.jsonl"),
         (["--data", "absent.jsonl"], "absent.jsonl"),
         (["--data", "DATA", "--construction", "invented"], "hard-substitution"),
-        (["--data", "DATA", "--construction", "native"], "None of 4 records"),
+        (["--data", "DATA", "--construction", "native"], "None of 3 records"),
         (["--data", "DATA", "--corpus", "a", "--index", "b"], "one of them"),
     ],
 )
