@@ -15,6 +15,9 @@ from rich.table import Table
 
 from .environment import machine, versions
 
+WIDE = 10
+"""Columns that fit a terminal."""
+
 Row: TypeAlias = dict[str, str | int | float | bool | None]
 """One flat row: keys that say what was measured, then figures. Undefined is None."""
 
@@ -61,9 +64,9 @@ def _tables(report: Report) -> Sequence[Table]:
 
 
 def report_table(report: Report) -> Table:
-    """A line for each figure while there are fewer rows than figures, else a line for each row."""
+    """A line for each row, or for each figure where these are many and rows are few."""
     names = list(dict.fromkeys(name for row in report.rows for name in row))
-    by_figure = len(report.rows) < len(names)
+    by_figure = len(report.rows) < len(names) > WIDE
     table = Table(title=f"{report.benchmark}, seed {report.seed}", show_header=not by_figure)
     if by_figure:
         for name in names:

@@ -37,8 +37,33 @@ def bm25(
         k1: Saturation.
         b: Share of the length normalisation.
     """
-    frequency = Counter(passage)
-    norm = k1 * (1 - b + b * len(passage) / average_length)
+    return bm25_of_counts(
+        question, Counter(passage), len(passage), idf=idf, average_length=average_length, k1=k1, b=b
+    )
+
+
+def bm25_of_counts(
+    question: Sequence[int],
+    frequency: Mapping[int, int],
+    length: int,
+    *,
+    idf: NDArray[np.float32],
+    average_length: float,
+    k1: float = K1,
+    b: float = B,
+) -> float:
+    """`bm25` of a passage whose terms were counted before.
+
+    Args:
+        question: See `bm25`.
+        frequency: How often the passage holds each id; ids that the question does not ask for may be left out.
+        length: Tokens of the passage, all of them.
+        idf: See `bm25`.
+        average_length: See `bm25`.
+        k1: See `bm25`.
+        b: See `bm25`.
+    """
+    norm = k1 * (1 - b + b * length / average_length)
     return float(sum(idf[i] * frequency[i] * (k1 + 1) / (frequency[i] + norm) for i in question if i in frequency))
 
 

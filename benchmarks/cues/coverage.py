@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from math import fsum
 
 from retrieval import EvidenceSet
-from retrieval.text import tokenise
 
 from .lexicon import Lexicon
 
@@ -21,11 +20,7 @@ def coverages(lexicon: Lexicon, question: str, evidence: EvidenceSet) -> list[fl
 
     Each distinct word of the question counts once. A question without a word is covered by nothing: 0.
     """
-    # fsum rounds once: passages that cover equal weights tie exactly, whatever the order of the words.
-    weights = {word: lexicon.weight(word) for word in dict.fromkeys(tokenise(question))}
-    whole = fsum(weights.values())
-    held = [weights.keys() & set(lexicon.words(passage)) for passage in evidence]
-    return [fsum(weights[word] for word in words) / whole if words else 0.0 for words in held]
+    return [lexicon.match(question, passage).coverage for passage in evidence]
 
 
 def minimum(covered: Sequence[float]) -> float:
@@ -48,9 +43,9 @@ def overlap(lexicon: Lexicon, question: str, evidence: EvidenceSet) -> float:
 
     0 for a question without a word.
     """
-    asked = set(tokenise(question))
-    found = asked.intersection(word for passage in evidence for word in lexicon.words(passage))
-    return len(found) / len(asked) if asked else 0.0
+    asked = lexicon.distinct(question)
+    found = frozenset[str]().union(*(lexicon.match(question, passage).words for passage in evidence))
+    return len(found) / asked if asked else 0.0
 
 
 def coverage_cues(lexicon: Lexicon, question: str, evidence: EvidenceSet) -> dict[str, float]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contrasts.model import Construction, Contrast, Side
-from ..cues import PROBABILITIES, Lexicon, Record, Scores, cue_controlled, cue_scores
+from ..cues import PROBABILITIES, Record, Scores, cue_controlled
+from .cuework import by_kind, cues_of
 from .scoring import Scored
 
 
@@ -49,31 +49,17 @@ class Block:
 
 
 def make_blocks(
-    contrasts: Sequence[Contrast], scored: Sequence[Scored], *, added: Sequence[int], seed: int
+    contrasts: Sequence[Contrast], scored: Sequence[Scored], *, added: Sequence[int], seed: int, processes: int = 1
 ) -> list[Block]:
     """One block for each dataset, construction and number of additions, in the order of the contrasts.
 
     A dataset whose contrasts carry fewer additions than asked for has no block for that number.
     """
-    kinds: dict[tuple[str, str], list[Contrast]] = defaultdict(list)
-    for one in contrasts:
-        kinds[one.dataset, one.construction].append(one)
+    kinds = by_kind(contrasts)
+    cues = cues_of(kinds, added=added, seed=seed, processes=processes)
     return [
-        block
-        for same in kinds.values()
-        for block in _blocks(
-            tuple(same), [k for k in added if k <= min(len(one.added) for one in same)], scored, seed
-        )
+        _block(same, count, scores, scored) for kind, same in kinds.items() for count, scores in cues[kind].items()
     ]
-
-
-def _blocks(
-    contrasts: tuple[Contrast, ...], added: Sequence[int], scored: Sequence[Scored], seed: int
-) -> Iterator[Block]:
-    lexicon, cues = Lexicon.of(contrasts), None
-    for count in added:
-        cues = cue_scores(contrasts, added=count, seed=seed, lexicon=lexicon, known=cues)
-        yield _block(contrasts, count, cues, scored)
 
 
 def _block(contrasts: tuple[Contrast, ...], added: int, cues: Scores, scored: Sequence[Scored]) -> Block:

@@ -24,6 +24,7 @@ from ..errors import SettingsError
 from ..output import Report, Row
 from ..overlap import Fingerprints, overlap
 from .columns import make_blocks
+from .cuework import by_kind
 from .rows import FEWEST_POOLED, Groups, measure, summary
 from .scoring import Scored, ScoreJob, ScoringOptions, bm25_order, given_order, jobs_of, score_all
 from .systems import System, resolve
@@ -92,7 +93,13 @@ def run_pairwise(options: PairwiseOptions) -> Report:
     contrasts, faults, made = load_contrasts(options)
     seed = options.build.seed
     scored = [_score(system, contrasts, options) for system in systems]
-    blocks = make_blocks(contrasts, scored, added=sorted({*options.cues_added, *options.added}), seed=seed)
+    blocks = make_blocks(
+        contrasts,
+        scored,
+        added=sorted({*options.cues_added, *options.added}),
+        seed=seed,
+        processes=options.scoring.processes,
+    )
     reference = systems[0].name if systems else None
     measured = measure(
         blocks,
@@ -169,11 +176,8 @@ def _score(system: System, contrasts: Sequence[Contrast], options: PairwiseOptio
 
 def _batches(contrasts: Sequence[Contrast], options: PairwiseOptions) -> list[list[ScoreJob]]:
     """Contrasts of one group share passages, so they stay together."""
-    kinds: dict[tuple[str, str], list[Contrast]] = defaultdict(list)
-    for one in contrasts:
-        kinds[one.dataset, one.construction].append(one)
     batches: dict[tuple[str, str], list[ScoreJob]] = defaultdict(list)
-    for same in kinds.values():
+    for same in by_kind(contrasts).values():
         order = bm25_order(Lexicon.of(same)) if options.order == "bm25" else given_order
         for one in same:
             batches[one.dataset, one.group] += jobs_of(one, added=options.added, order=order)

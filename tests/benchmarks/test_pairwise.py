@@ -77,6 +77,13 @@ def test_one_and_two_processes_give_the_same_digits(planted: Path) -> None:
     )
 
 
+def test_cues_are_the_same_in_processes_of_their_own(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large work is shared out; not one digit may depend on it."""
+    here = run(planted, scorers=())
+    monkeypatch.setattr("benchmarks.pairwise.cuework.SMALL", 0)
+    assert figures(run(planted, scorers=(), processes=2)) == figures(here)
+
+
 def test_scores_are_computed_once_and_belong_to_one_fingerprint(planted: Path) -> None:
     """A second run adds no line; a changed scorer has a file of its own."""
     run(planted, folder="once")
