@@ -18,6 +18,9 @@ from .environment import machine, versions
 WIDE = 10
 """Columns that fit a terminal."""
 
+UNSEEN = 220
+"""Columns of a table that goes to a file: nobody's terminal limits it."""
+
 Row: TypeAlias = dict[str, str | int | float | bool | None]
 """One flat row: keys that say what was measured, then figures. Undefined is None."""
 
@@ -48,7 +51,7 @@ def emit(report: Report, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(report_json(report) + "\n")
         return
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=UNSEEN)
     for table in _tables(report):
         console.print(table)
     for failure in report.failures:

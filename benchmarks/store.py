@@ -35,7 +35,7 @@ class KeyedStore:
             self._take_up()
         except Timeout as error:
             raise RunFileError(
-                f"Another run is writing {path}. Wait for it, or give this run a folder of its own with --scores."
+                f"Another run is writing {path}. Wait until it ends; `pairwise` takes another --scores."
             ) from error
         except OSError as error:
             self._lock.release()

@@ -5,9 +5,8 @@ They change the size of both sides and, as a rule, no label; the screen marks th
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -15,7 +14,7 @@ from retrieval import Passage
 
 from .model import Added, Contrast, Screen
 from .near import answer_strings, holds_answer, stands_for
-from .sides import generator
+from .sides import generator, lots
 
 
 def with_additions(contrasts: Iterable[Contrast], count: int, *, seed: int) -> list[Contrast]:
@@ -41,26 +40,16 @@ def _pool(contrasts: Iterable[Contrast]) -> list[tuple[frozenset[str], Passage]]
 
 
 def _added(one: Contrast, pool: Sequence[tuple[frozenset[str], Passage]], count: int, seed: int) -> Contrast:
-    lots = _lots(generator(seed, "additions", *one.key), len(pool))
+    order = lots(generator(seed, "additions", *one.key), len(pool))
     fits = (
         passage
-        for clusters, passage in map(pool.__getitem__, lots)
+        for clusters, passage in map(pool.__getitem__, order)
         if one.cluster not in clusters and passage.id not in one.passages
     )
     chosen = {passage.id: passage for passage in islice(fits, count)}
     screens = _Screens(one)
     added = tuple(Added(passage=key, flags=screens.flags(passage)) for key, passage in chosen.items())
     return replace(one, passages={**one.passages, **chosen}, added=added)
-
-
-def _lots(draw: random.Random, size: int) -> Iterator[int]:
-    """All places below `size` in random order, drawn as they are asked for: few of many thousands are."""
-    seen: set[int] = set()
-    while len(seen) < size:
-        place = draw.randrange(size)
-        if place not in seen:
-            seen.add(place)
-            yield place
 
 
 class _Screens:

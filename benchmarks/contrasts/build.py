@@ -45,7 +45,7 @@ class BuildOptions:
     index: Path | None = None
     """An index instead of it."""
     additions: int = ADDITIONS
-    retrieval_limit: int | None = 200
+    retrieval_limit: int | None = 100
     """Questions of each dataset that are searched for; None = all. A search takes one to two seconds."""
     seed: int = 17
     processes: int = 2
@@ -121,7 +121,7 @@ def _annotated(records: Sequence[Record], construction: Construction) -> list[Ma
 
 def _unrelated(records: Sequence[Record], options: BuildOptions) -> list[Made]:
     by_dataset: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
+    for record in native.by_id(records):
         by_dataset[record.dataset].append(record)
     return [
         native.unrelated(group, by_dataset[group[0].dataset], seed=options.seed)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 
 from ..datasets.records import Record
 from .model import Contrast, Made, Side
-from .sides import Dropped, contrast, generator, own_passages, record_side
+from .sides import Dropped, contrast, generator, lots, own_passages, record_side
 
 
 def mixed(records: Sequence[Record]) -> bool:
@@ -25,7 +26,7 @@ def annotated(records: Sequence[Record]) -> Contrast:
     `question-swap` where all have the same passages (SQuAD 2.0: a paragraph's questions), else `native` (MuSiQue
     in full: one question, two contexts; IIRC: an article's questions, each with its own context).
     """
-    records = _by_id(records)
+    records = by_id(records)
     sides = [_side(record) for record in records]
     passages = [passage for record in records for passage in own_passages(record)]
     return contrast(records[0], "question-swap" if one_set(records) else "native", sides, passages)
@@ -35,15 +36,19 @@ def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int)
     """Each answerable question of a group beside the question of another cluster, over the same passages.
 
     What the paper shows to be solved by word overlap alone (section 3.1); for that check only.
+
+    Args:
+        records: The group.
+        others: All records of its dataset, by id.
+        seed: Of the draw.
     """
-    records = _by_id(records)
+    records = by_id(records)
     first = records[0]
     draw = generator(seed, "unrelated", first.dataset, first.group)
-    foreign = _by_id(one for one in others if one.cluster != first.cluster)
     good = [record for record in records if record.answerable]
-    if not foreign or not good:
+    asked = _foreign(first, others, len(good), draw)
+    if not asked:
         return Dropped(dataset=first.dataset, group=first.group, reason="no_unrelated_question")
-    asked = draw.sample(foreign, min(len(good), len(foreign)))
     sides = [_side(record) for record in good]
     for place, record in enumerate(asked):
         made = Made(how="unrelated-question", record=record.id)
@@ -52,7 +57,18 @@ def unrelated(records: Sequence[Record], others: Sequence[Record], *, seed: int)
     return contrast(first, "unrelated-swap", sides, own_passages(first))
 
 
-def _by_id(records: Iterable[Record]) -> list[Record]:
+def _foreign(first: Record, others: Sequence[Record], count: int, draw: random.Random) -> list[Record]:
+    """`count` records of other clusters, fewer where there are not so many."""
+    found: dict[str, Record] = {}
+    for place in lots(draw, len(others)):
+        if len(found) == count:
+            break
+        if others[place].cluster != first.cluster:
+            found[others[place].id] = others[place]
+    return list(found.values())
+
+
+def by_id(records: Iterable[Record]) -> list[Record]:
     """In an order that does not depend on that of the files."""
     return sorted(records, key=lambda one: one.id)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from retrieval import Passage
 
-from ..datasets.records import Record
+from ..datasets.records import Record, RecordPassage
 from .model import Construction, Contrast, Made, Side
+from .near import stands_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +21,23 @@ class Dropped:
     dataset: str
     group: str
     reason: str
-    """`no_random_distractor`, `no_title_distractor`, `no_near_miss`, `no_unrelated_question`, `all_or_none`."""
+    """`no_random_distractor`, `no_title_distractor`, `no_near_miss`, `no_unrelated_question`, `support_twice`,
+    `all_or_none`."""
 
 
 def generator(seed: int, *names: str) -> random.Random:
     """A generator of its own for each purpose, so that no draw depends on which others were made."""
     return random.Random("\n".join((str(seed), *names)))  # noqa: S311  a draw, no secret
+
+
+def lots(draw: random.Random, size: int) -> Iterator[int]:
+    """All places below `size` in random order, drawn as they are asked for: few of many thousands are."""
+    seen: set[int] = set()
+    while len(seen) < size:
+        place = draw.randrange(size)
+        if place not in seen:
+            seen.add(place)
+            yield place
 
 
 def record_side(
@@ -88,18 +100,31 @@ def contrast(
 def blind(passage: Passage) -> Passage:
     """The passage without what would tell from which file it came.
 
-    That is its address, the name of its source, and odd white space: one copy of a text has two spaces where
-    another has one, under one id. Chunks of one source still share a source; a text that several sources hold
-    belongs to the first.
+    That is its address, the name of its source, the section's title (records have none, corpora may), and odd
+    white space: one copy of a text has two spaces where another has one, under one id. Chunks of one source still
+    share a source; a text that several sources hold belongs to the first.
     """
     source = hashlib.sha256(passage.source_id.encode("utf-8", "replace")).hexdigest()
     text = " ".join(passage.text.split())
-    return Passage(text=text, title=passage.title, section=passage.section, source_id=source)
+    return Passage(text=text, title=passage.title, source_id=source)
 
 
 def own_passages(record: Record) -> list[Passage]:
     """The passages of a record, in its order."""
     return [one.passage for one in record.passages]
+
+
+def removable(record: Record) -> list[RecordPassage]:
+    """The support without which the record's passages no longer suffice: none of the others is a copy of it."""
+    return [
+        gone
+        for gone in record.support
+        if not any(
+            stands_for(one.passage.text, gone.passage.text)
+            for one in record.passages
+            if one.passage.id != gone.passage.id
+        )
+    ]
 
 
 def replaced(passages: Sequence[Passage], removed: str, inserted: Passage) -> list[Passage]:

@@ -14,7 +14,7 @@ from ..datasets.records import Record, RecordPassage
 from .model import Contrast, Made, Side
 from .near import answer_strings, holds_answer, near_any
 from .pool import Pool
-from .sides import Dropped, contrast, generator, own_passages, record_side, replaced
+from .sides import Dropped, contrast, generator, own_passages, record_side, removable, replaced
 
 FEWEST_SUPPORT = 2
 FEWEST_PASSAGES = 4
@@ -37,7 +37,10 @@ def substitution(record: Record, pool: Pool, *, seed: int, alone: bool = True) -
     Neither bears a title of the record's support, nor is it one of the record's passages or nearly one.
     """
     draw = generator(seed, "substitution", record.dataset, record.id)
-    removed = draw.choice(record.support).passage
+    support = removable(record)
+    if not support:
+        return Dropped(dataset=record.dataset, group=record.group, reason="support_twice")
+    removed = draw.choice(support).passage
     own = own_passages(record)
     gold_titles = {one.passage.title for one in record.support}
 
@@ -75,13 +78,8 @@ def hard(record: Record, ranked: Ranked, *, seed: int, alone: bool) -> Contrast 
     took from the passage that it replaces (the rule by which MuSiQue's authors choose contexts).
     """
     own = own_passages(record)
-    texts, taken = [passage.text for passage in own], {passage.id for passage in own}
-    candidates = [
-        (rank, passage)
-        for rank, passage in enumerate(ranked(record.question), start=1)
-        if passage.id not in taken and not near_any(passage.text, texts)
-    ]
-    support = list(record.support)
+    candidates = list(enumerate(ranked(record.question), start=1))
+    support = removable(record)
     generator(seed, "hard", record.dataset, record.id).shuffle(support)
     sides, extra = [_whole(record, seed)], []
     for gone in support[:NEAR_MISSES]:
@@ -98,7 +96,8 @@ def hard(record: Record, ranked: Ranked, *, seed: int, alone: bool) -> Contrast 
             sides.append(_broken(record, gone.passage, inserted, made=made, seed=seed))
             extra.append(inserted)
     if not extra:
-        return Dropped(dataset=record.dataset, group=record.group, reason="no_near_miss")
+        reason = "no_near_miss" if support else "support_twice"
+        return Dropped(dataset=record.dataset, group=record.group, reason=reason)
     return contrast(record, "hard-substitution", sides, [*own, *extra], alone=alone)
 
 
@@ -106,7 +105,14 @@ def _near_miss(
     record: Record, gone: RecordPassage, candidates: Iterable[tuple[int, Passage]]
 ) -> tuple[int, Passage] | None:
     strings = answer_strings((*record.answers, *gone.hop_answers))
-    return next((one for one in candidates if not holds_answer(one[1], strings)), None)
+    own = own_passages(record)
+    taken, texts = {passage.id for passage in own}, [passage.text for passage in own]
+    fits = (
+        (rank, passage)
+        for rank, passage in candidates
+        if passage.id not in taken and not holds_answer(passage, strings) and not near_any(passage.text, texts)
+    )
+    return next(fits, None)
 
 
 def _whole(record: Record, seed: int) -> Side:
