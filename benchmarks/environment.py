@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -23,6 +25,18 @@ def versions() -> dict[str, str | None]:
         except metadata.PackageNotFoundError:
             found[name] = None
     return found | {"commit": _commit()}
+
+
+@cache
+def code_digest(*packages: str) -> str:
+    """sha256 (hex) of all files of these packages of ours, weights included: what a result depends on."""
+    digest = hashlib.sha256()
+    for package in packages:
+        for path in sorted((CHECKOUT / package).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{path.relative_to(CHECKOUT).as_posix()}\0{content}\n".encode())
+    return digest.hexdigest()
 
 
 def machine() -> dict[str, str | int | float | None]:

@@ -184,7 +184,7 @@ def write_contrasts(path: Path, contrasts: Iterable[Contrast]) -> int:
 
 def _write(raw: io.BufferedWriter, contrasts: Iterable[Contrast], *, packed: bool) -> int:
     # neither a name nor a time in the gzip header: equal contrasts give equal bytes
-    file = gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) if packed else raw
+    file = gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) if packed else raw
     count = 0
     for one in contrasts:
         file.write(contrast_line(one).encode("utf-8", "replace") + b"\n")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval import Passage
 
-from ..environment import versions
+from ..environment import code_digest
 from ..errors import BenchmarkError
 from ..lanes import Lanes, Lost
 from ..progress import counted
@@ -44,8 +44,9 @@ class Job:
     """Whose sets are wanted; none: near misses only."""
 
     def key(self, corpus: str) -> str:
-        """Identifies question, retrievers and all that the result depends on."""
-        data = [self.question, self.systems, corpus, CALLS, DEPTH, NEAR_DEPTH, versions()["sufficit"]]
+        """Identifies question, retrievers and all that the result depends on, our own code included."""
+        packages = ("agent", "policies", "retrieval", "rinse") if "hop" in self.systems else ("retrieval",)
+        data = [self.question, self.systems, corpus, CALLS, DEPTH, NEAR_DEPTH, code_digest(*packages)]
         return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
