@@ -18,6 +18,7 @@ Kind: TypeAlias = tuple[str, str]
 
 SMALL = 20_000
 """Passages to be read, over all conditions, below which starting a process costs more than the work."""
+_PLAIN = frozenset({"retrieval", "unrelated-swap"})
 SECONDS = 3_600.0
 """Deadline of one dataset and construction."""
 
@@ -51,9 +52,12 @@ def by_kind(contrasts: Iterable[Contrast]) -> dict[Kind, tuple[Contrast, ...]]:
 
 
 def conditions(contrasts: Sequence[Contrast], added: Iterable[int]) -> tuple[int, ...]:
-    """Those numbers of additions that all of these contrasts have; an unrelated question needs none."""
+    """Those numbers of additions that all of these contrasts have.
+
+    None to what a retriever returned, nor to an unrelated question: the paper has no such condition.
+    """
     fewest = min(len(one.added) for one in contrasts)
-    wanted = (0,) if contrasts[0].construction == "unrelated-swap" else sorted(set(added))
+    wanted = (0,) if contrasts[0].construction in _PLAIN else sorted(set(added))
     return tuple(count for count in wanted if count <= fewest)
 
 
