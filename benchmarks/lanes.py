@@ -89,6 +89,8 @@ class Lanes(Generic[J, R]):
         try:
             while batch := self._next(work):
                 for job in batch:
+                    if self._stop.is_set():
+                        return
                     if pool is None:
                         pool = ProcessPool(max_workers=1, context=context)
                         self._load(pool)
