@@ -33,6 +33,14 @@ app = typer.Typer(
 
       python -m benchmarks heartbeat --json
 
+      python -m benchmarks download squad2-dev
+
+      python -m benchmarks contrasts --data dev.jsonl.gz --corpus corpus.jsonl.gz --out dev.contrasts.jsonl.gz
+
+      python -m benchmarks pairwise --contrasts dev.contrasts.jsonl.gz --scorer rinse-small,minilm-cosine
+
+      python -m benchmarks overlap dev.jsonl.gz train.jsonl.gz
+
     [bold]Exit status[/bold]
 
       0 a report was printed (failed searches are counted in it), 1 none could be made,
@@ -257,8 +265,13 @@ def reporting(*, as_json: bool) -> Iterator[list[Report]]:
         raise _explained(error) from error
     from .output import emit
 
-    for report in reports:
-        emit(report, as_json=as_json)
+    try:
+        for report in reports:
+            emit(report, as_json=as_json)
+        sys.stdout.flush()
+    except OSError as error:
+        typer.echo(f"error: The report cannot be written to stdout: {error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
 
 
 def _explained(error: Exception) -> Exception:

@@ -25,7 +25,10 @@ Corpus = Annotated[
 Index = Annotated[Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")]
 Construction = Annotated[
     list[str] | None,
-    typer.Option("--construction", help="Only this one; may be repeated. Default: all that apply."),
+    typer.Option(
+        "--construction",
+        help="Only this one; may be repeated. Default: all that apply; without --corpus those without it.",
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, help="Groups of each dataset, drawn by --seed. Default: all.")
@@ -185,8 +188,8 @@ def _build_options(*, construction: list[str] | None, retrieval_limit: int, **ot
     unknown = sorted(set(construction or ()) - set(CONSTRUCTIONS))
     if unknown:
         raise SettingsError(f"Unknown construction {', '.join(unknown)}. Known: {', '.join(CONSTRUCTIONS)}.")
-    chosen = tuple(name for name in CONSTRUCTIONS if not construction or name in construction)
-    return BuildOptions(constructions=chosen, retrieval_limit=retrieval_limit or None, **others)
+    chosen = tuple(name for name in CONSTRUCTIONS if name in (construction or ()))
+    return BuildOptions(constructions=chosen or None, retrieval_limit=retrieval_limit or None, **others)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

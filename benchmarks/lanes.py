@@ -44,15 +44,23 @@ class Lanes(Generic[J, R]):
         make: Called once in each process; returns the function that does a job. Both must be picklable by name.
         processes: Lanes, at least 1. They change times, never results: each computes with one thread.
         seconds: Deadline of one job; its process is killed and another one goes on.
+        what: Whose processes they are, for messages.
 
     Raises:
         SettingsError: less than one process, or a deadline that is not positive.
     """
 
-    def __init__(self, make: Callable[[], Callable[[J], R | Lost]], *, processes: int, seconds: float) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Callable[[J], R | Lost]],
+        *,
+        processes: int,
+        seconds: float,
+        what: str = "the work",
+    ) -> None:
         if processes < 1 or not seconds > 0:
             raise SettingsError(f"Expected at least 1 process and a deadline above 0, got {processes}, {seconds}.")
-        self._make, self._processes, self._seconds = make, processes, seconds
+        self._make, self._processes, self._seconds, self._what = make, processes, seconds, what
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
@@ -116,7 +124,7 @@ class Lanes(Generic[J, R]):
     def _load(self, pool: ProcessPool) -> None:
         outcome = self._wait(pool, _load, (self._make,), LOAD_SECONDS)
         if isinstance(outcome, Lost):
-            raise BenchmarkError(f"A process for the work could not begin: {outcome.detail}")
+            raise BenchmarkError(f"A process for {self._what} could not begin: {outcome.detail}")
 
     def _do(self, pool: ProcessPool, job: J) -> R | Lost:
         result: R | Lost = self._wait(pool, _do, (job,), self._seconds)
@@ -182,5 +190,5 @@ def _guarded(function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401
     """The result, or the error as text: not every error survives the way to another process."""
     try:
         return function(*args)
-    except Exception as error:  # noqa: BLE001  whatever a scorer raises is its failure on this record
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a scorer raises is its failure here
         return Lost(kind="raised", detail=f"{type(error).__name__}: {error}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .environment import machine, versions
@@ -95,4 +96,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
 def _cell(value: str | float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else escape(str(value))

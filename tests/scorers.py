@@ -16,6 +16,7 @@ from rinse.errors import ScoreError
 HANG = "hang"
 RAISE = "raise"
 DIE = "die"
+EXIT = "exit"
 NAN = "nan"
 NONE = "none"
 
@@ -45,6 +46,8 @@ class WordScorer:
             time.sleep(3600)
         if DIE in asked:
             os._exit(7)
+        if EXIT in asked:
+            sys.exit(4)
 
 
 class InvalidScorer(WordScorer):

@@ -11,8 +11,10 @@ from retrieval.index import LocalIndex
 
 from ..corpus import cache_folder, cached_index
 from ..datasets.families import family_of
+from ..datasets.lines import Fault
+from ..datasets.reading import fault_counts
 from ..datasets.records import Record
-from ..errors import SettingsError
+from ..errors import DatasetError, SettingsError
 from ..output import Row
 from ..store import KeyedStore
 from . import deletion, native, substitution
@@ -25,8 +27,9 @@ from .sides import Dropped
 
 ADDITIONS = 20
 """Shared additions that a contrast carries (RINSE, appendix F)."""
-DELETION_FAMILIES = frozenset({"2wiki", "musique"})
-"""Where deletion is built by default: sets of ten and twenty passages, up to four of them needed."""
+NO_DELETION = frozenset({"hotpotqa"})
+"""Families without deletion unless it is asked for: HotpotQA is the paper's test of substitution."""
+NEED_CORPUS: frozenset[Construction] = frozenset({"substitution", "hard-substitution", "retrieval"})
 
 Made = Contrast | Dropped
 
@@ -39,7 +42,8 @@ class BuildOptions:
         SettingsError: a construction needs a corpus and there is none; counts out of range.
     """
 
-    constructions: tuple[Construction, ...] = CONSTRUCTIONS
+    constructions: tuple[Construction, ...] | None = None
+    """Which; None = all that apply, without those that need a corpus where there is none."""
     corpus: Path | None = None
     """Where distractors and retrieval pairs come from; its index is built once and kept in a cache."""
     index: Path | None = None
@@ -50,6 +54,14 @@ class BuildOptions:
     seed: int = 17
     processes: int = 2
     """Searches at once. Changes times, nothing else."""
+
+    @property
+    def chosen(self) -> tuple[Construction, ...]:
+        """The constructions that are built."""
+        if self.constructions is not None:
+            return self.constructions
+        without = frozenset() if self.corpus or self.index else NEED_CORPUS
+        return tuple(name for name in CONSTRUCTIONS if name not in without)
 
     def __post_init__(self) -> None:
         if self.corpus and self.index:
@@ -89,9 +101,9 @@ def build_contrasts(records: Sequence[Record], options: BuildOptions) -> Built:
         "unrelated-swap": lambda: _unrelated(records, options),
         "substitution": lambda: _substitution(records, options),
     }
-    made = [one for name in options.constructions if name in makers for one in _named(name, makers[name]())]
+    made = [one for name in options.chosen if name in makers for one in _named(name, makers[name]())]
     searched = None
-    if {"hard-substitution", "retrieval"} & set(options.constructions):
+    if {"hard-substitution", "retrieval"} & set(options.chosen):
         found, searched = _searched(records, options)
         made += found
     contrasts = [one for _, one in made if isinstance(one, Contrast)]
@@ -109,7 +121,8 @@ def _deletion(records: Sequence[Record], options: BuildOptions) -> list[Made]:
     wanted = [
         record
         for record in records
-        if family_of(record.dataset) in DELETION_FAMILIES and deletion.eligible(record)
+        if deletion.eligible(record)
+        and (options.constructions is not None or family_of(record.dataset) not in NO_DELETION)
     ]
     return [deletion.deletion(record, seed=options.seed, alone=alone) for record, alone in _alone(wanted)]
 
@@ -146,16 +159,13 @@ def _pool(options: BuildOptions) -> Pool:
     if options.index:
         with LocalIndex.open(options.index) as index:
             return Pool(index)
-    raise SettingsError(
-        "Substitution and retrieval pairs need a corpus to draw from. Add --corpus FILE, or leave them out with "
-        "--construction."
-    )
+    raise SettingsError("Substitution needs a corpus to draw from. Add --corpus FILE, or leave it out.")
 
 
 def _searched(records: Sequence[Record], options: BuildOptions) -> tuple[list[tuple[str, Made]], str | None]:
     """Constructions that need an index."""
-    hard = _hard_records(records) if "hard-substitution" in options.constructions else []
-    asked = _asked(records, options) if "retrieval" in options.constructions else []
+    hard = _hard_records(records) if "hard-substitution" in options.chosen else []
+    asked = _asked(records, options) if "retrieval" in options.chosen else []
     if not hard and not asked:
         return [], None
     with LocalIndex.open(_index_folder(options)) as index:
@@ -183,8 +193,7 @@ def _index_folder(options: BuildOptions) -> Path:
     if options.corpus:
         return cached_index(options.corpus).folder
     raise SettingsError(
-        "Hard substitution and retrieval pairs need a corpus to search. Add --corpus FILE, or leave them out with "
-        "--construction."
+        "Hard substitution and retrieval pairs need a corpus to search. Add --corpus FILE, or leave them out."
     )
 
 
@@ -204,6 +213,24 @@ def _asked(records: Sequence[Record], options: BuildOptions) -> list[Record]:
     from ..datasets.sample import draw_groups
 
     return list(draw_groups(one_a_group(records, seed=options.seed), options.retrieval_limit, seed=options.seed))
+
+
+def nothing_built(built: Built, records: int, faults: Sequence[Fault]) -> DatasetError:
+    """Why there is no contrast: what was eligible and dropped, and what could not be read."""
+    dropped = [
+        f"{row['dataset']}, {row['construction']}: {row['eligible']} eligible, dropped "
+        + ", ".join(f"{name.removeprefix('dropped_')} {row[name]}" for name in row if name.startswith("dropped_"))
+        for row in built.rows
+    ]
+    unread = [f"{one['count']} x {one['kind']} ({one['detail']})" for one in fault_counts(faults)]
+    reasons = "; ".join(dropped) or (
+        "none is eligible: substitution needs two supporting passages and four in all, deletion two and four "
+        "distractors, question-swap and native a group with both labels"
+    )
+    return DatasetError(
+        f"No contrast could be built from {records} records: {reasons}."
+        + (f" Not read: {'; '.join(unread)}." if unread else "")
+    )
 
 
 def _rows(made: Iterable[tuple[str, Made]]) -> list[Row]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from retrieval import Passage
 
 from ..datasets.lines import Fault, fields_fault, stream_lines
-from ..errors import DatasetError
+from ..errors import DatasetError, SettingsError
 from .model import Added, Construction, Contrast, Made, Screen, Side
 
 FORMAT = "sufficit-contrast-1"
@@ -160,6 +160,29 @@ def contrast_line(contrast: Contrast) -> str:
         "added": [{"passage": places[one.passage], "flags": one.flags} for one in contrast.added],
     }
     return json.dumps(line, ensure_ascii=False, allow_nan=False)
+
+
+def check_out(path: Path, *, inputs: Iterable[Path]) -> None:
+    """Make sure, before any work, that a file can be written there and that nothing else is lost.
+
+    Raises:
+        SettingsError: it is one of the inputs.
+        DatasetError: it is no plain file, or its folder cannot be written to.
+    """
+    if path.exists():
+        if any(one.exists() and path.samefile(one) for one in inputs):
+            raise SettingsError(f"{path} is read by this command. Give --out another file.")
+        if not path.is_file():
+            raise DatasetError(f"{path} exists and is no plain file. Give --out the name of a file.")
+    folder = path.resolve().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(
+            f"Cannot make the folder {folder}: {error.strerror}. Give --out another file."
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise DatasetError(f"The folder {folder} cannot be written to. Give --out another file.")
 
 
 def write_contrasts(path: Path, contrasts: Iterable[Contrast]) -> int:

@@ -119,7 +119,7 @@ def _is_headline(block: Block, pairs: int) -> bool:
 def _printed(block: Block, pairs: int, subset: str) -> bool:
     if block.construction == "retrieval" and block.dataset != "pooled":
         return pairs > FEWEST_ROW
-    return subset == "all" or pairs > 0
+    return subset in {"all", "no-overlap"} or pairs > 0
 
 
 def _subsets(block: Block, overlapping: Groups | None) -> dict[str, NDArray[np.bool_]]:

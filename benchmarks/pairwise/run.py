@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..contrasts.build import BuildOptions, build_contrasts
+from ..contrasts.build import BuildOptions, build_contrasts, nothing_built
 from ..contrasts.file import stream_contrasts
-from ..contrasts.model import Contrast
+from ..contrasts.model import CONSTRUCTIONS, Contrast
 from ..corpus import cache_folder
 from ..cues import Lexicon
 from ..datasets import Fault
@@ -20,11 +20,11 @@ from ..datasets.families import family_of
 from ..datasets.reading import fault_counts, load_records, stream_records
 from ..datasets.records import Record, RecordPassage
 from ..datasets.sample import draw_groups
-from ..errors import SettingsError
+from ..errors import DatasetError, SettingsError
 from ..output import Report, Row
 from ..overlap import Fingerprints, overlap
 from .columns import make_blocks
-from .cuework import by_kind
+from .cuework import by_kind, conditions
 from .rows import FEWEST_POOLED, Groups, measure, summary
 from .scoring import Scored, ScoreJob, ScoringOptions, bm25_order, given_order, jobs_of, score_all
 from .systems import System, resolve
@@ -73,7 +73,9 @@ class PairwiseOptions:
         if not (self.data or self.contrasts):
             raise SettingsError("Nothing to measure. Give --data FILES (with --corpus) or --contrasts FILES.")
         if any(count < 0 for count in (*self.added, *self.cues_added)) or self.draws < 1:
-            raise SettingsError(f"Expected added >= 0 and draws >= 1, got {self.added} and {self.draws}.")
+            raise SettingsError(
+                f"Expected --added of 0 and above and at least one draw, got {list(self.added)} and {self.draws}."
+            )
         if self.order not in {"bm25", "given"}:
             raise SettingsError(f"--order is bm25 or given, got {self.order!r}.")
         if len(set(self.scorers)) != len(self.scorers):
@@ -91,6 +93,7 @@ def run_pairwise(options: PairwiseOptions) -> Report:
     """
     systems = [resolve(name) for name in options.scorers]
     contrasts, faults, made = load_contrasts(options)
+    lacking = _lacking(contrasts, options.added)
     seed = options.build.seed
     scored = [_score(system, contrasts, options) for system in systems]
     blocks = make_blocks(
@@ -119,6 +122,7 @@ def run_pairwise(options: PairwiseOptions) -> Report:
         failures=[
             *fault_counts(faults),
             *(failure for one in scored for failure in one.failures),
+            *lacking,
             *_too_few(measured.rows),
         ],
     )
@@ -146,19 +150,23 @@ def load_contrasts(options: PairwiseOptions) -> tuple[list[Contrast], list[Fault
         built = build_contrasts(records, options.build)
         rows = list(built.rows)
         kept += [one for one in built.contrasts if one.key not in found]
+        if not kept:
+            raise nothing_built(built, len(loaded.records), loaded.faults)
     if not kept:
-        raise SettingsError(
-            "No contrast could be built or read from these files. The contrasts command tells what was eligible: "
-            "python -m benchmarks contrasts --help"
+        told = "; ".join(f"{one['count']} x {one['kind']} ({one['detail']})" for one in fault_counts(faults))
+        raise DatasetError(
+            f"{', '.join(path.name for path in options.contrasts)}: no contrast of the constructions asked for"
+            f"{f'; {told}' if told else ''}. Expected what `python -m benchmarks contrasts` writes."
         )
     return sorted(kept, key=lambda one: one.key), faults, rows
 
 
 def _limited(contrasts: Sequence[Contrast], options: PairwiseOptions) -> list[Contrast]:
-    wanted = [one for one in contrasts if one.construction in options.build.constructions]
+    chosen = options.build.constructions or CONSTRUCTIONS
+    wanted = [one for one in contrasts if one.construction in chosen]
     names = draw_groups([_as_record(one) for one in wanted], options.limit, seed=options.build.seed)
-    chosen = {(record.dataset, record.group) for record in names}
-    return [one for one in wanted if (one.dataset, one.group) in chosen]
+    drawn = {(record.dataset, record.group) for record in names}
+    return [one for one in wanted if (one.dataset, one.group) in drawn]
 
 
 def _score(system: System, contrasts: Sequence[Contrast], options: PairwiseOptions) -> Scored:
@@ -214,6 +222,26 @@ def _as_record(contrast: Contrast) -> Record:
     return next(iter(_as_records(contrast)))
 
 
+def _lacking(contrasts: Sequence[Contrast], added: Sequence[int]) -> list[dict[str, Any]]:
+    """Datasets and constructions that do not carry as many additions as a scorer shall be measured with.
+
+    Raises:
+        SettingsError: none of them does.
+    """
+    kinds = by_kind(contrasts)
+    missing = [
+        {"kind": "too_few_additions", "dataset": dataset, "construction": construction, "added": count}
+        for (dataset, construction), same in kinds.items()
+        for count in sorted(set(added) - set(conditions(same, added)))
+    ]
+    if len(missing) == len(kinds) * len(set(added)):
+        most = max(len(one.added) for one in contrasts)
+        raise SettingsError(
+            f"No contrast carries {min(added)} additions, at most {most}. Build them with: contrasts --additions N"
+        )
+    return missing
+
+
 def _too_few(rows: Sequence[Row]) -> list[dict[str, Any]]:
     pooled = [row for row in rows if row["construction"] == "retrieval" and row["dataset"] == "pooled"]
     few = {row["n"] for row in pooled if row["subset"] == "all" and not row["added"] and not row["headline"]}
@@ -241,6 +269,7 @@ def _settings(options: PairwiseOptions, contrasts: Sequence[Contrast]) -> dict[s
         "added": list(options.added),
         "cues_added": list(options.cues_added),
         "limit": options.limit,
+        "held_out": options.held_out,
         "order": options.order,
         "overlap_with": [path.name for path in options.overlap_with],
         "processes": options.scoring.processes,

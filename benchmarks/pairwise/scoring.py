@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +76,10 @@ class ScoringOptions:
             raise SettingsError(
                 f"Expected at least 1 process and a deadline above 0 s, got {self.processes} and {self.seconds}."
             )
+        if self.folder.exists() and not self.folder.is_dir():
+            raise SettingsError(
+                f"{self.folder} is a file. Scores are kept in a folder: give --scores another one."
+            )
 
 
 def score_all(
@@ -92,7 +97,9 @@ def score_all(
     make = system.maker(without)
     added = tuple(sorted({job.added for batch in batches for job in batch}))
     scored = Scored(system=system.name, added=added)
-    with KeyedStore(options.folder / f"{system.name}-{_fingerprint(make, options)[:16]}.jsonl") as store:
+    with KeyedStore(
+        options.folder / f"{_file_name(system.name)}-{_fingerprint(system.name, make, options)[:16]}.jsonl"
+    ) as store:
         missing: dict[str, ScoreJob] = {}
         todo: list[list[ScoreJob]] = []
         for batch in batches:
@@ -124,7 +131,7 @@ def _score_missing(
             advance()
 
         lanes: Lanes[ScoreJob, Outcome] = Lanes(
-            partial(open_scorer, make), processes=options.processes, seconds=options.seconds
+            partial(open_scorer, make), processes=options.processes, seconds=options.seconds, what=name
         )
         lanes.run(todo, on_done)
     return lost
@@ -141,7 +148,9 @@ def open_scorer(make: MakeScorer) -> Callable[[ScoreJob], Outcome | Lost]:
         milliseconds = (time.perf_counter() - begun) * 1000
         value = getattr(found, "score", None)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return Lost(kind="score_invalid", detail=f"Expected a finite score, got {value!r}.")
+            return Lost(
+                kind="score_invalid", detail=f"Expected a finite `score`, got {value!r} of {found!r:.200}."
+            )
         readers = {one.reader: [one.raw, one.corrected] for one in found.readers}
         outcome = {"score": float(value), "ms": round(milliseconds, 3), "readers": readers}
         probability = getattr(found, "probability", None)
@@ -150,16 +159,23 @@ def open_scorer(make: MakeScorer) -> Callable[[ScoreJob], Outcome | Lost]:
     return score
 
 
-def _fingerprint(make: MakeScorer, options: ScoringOptions) -> str:
+def _file_name(system: str) -> str:
+    """The name without what a file system may not take."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", system)
+
+
+def _fingerprint(name: str, make: MakeScorer, options: ScoringOptions) -> str:
     """The scorer's fingerprint, asked in a process of its own: it may hang, and its models need not stay here."""
     found: list[str] = []
 
     def on_done(_: str, result: str | Lost) -> None:
         if isinstance(result, Lost):
-            raise SettingsError(f"The scorer tells no fingerprint: {result.detail}")
+            raise SettingsError(f"The scorer {name} tells no fingerprint: {result.detail}")
         found.append(result)
 
-    lanes: Lanes[str, str] = Lanes(partial(_open_fingerprint, make), processes=1, seconds=options.seconds)
+    lanes: Lanes[str, str] = Lanes(
+        partial(_open_fingerprint, make), processes=1, seconds=options.seconds, what=name
+    )
     lanes.run([["fingerprint"]], on_done)
     return hashlib.sha256(found[0].encode()).hexdigest()
 

@@ -50,7 +50,7 @@ def resolve(name: str) -> System:
             "package.module:factory. Cues stand in every table and need not be named."
         )
     _factory(module, attribute)
-    return System(name=attribute.replace("_", "-"), make=partial(_make_own, module, attribute))
+    return System(name=name, make=partial(_make_own, module, attribute))
 
 
 def _make_shipped(name: str, without: str | None) -> SufficiencyScorer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+from rich.markup import escape
 from rich.table import Table
 
 from ..output import Row
@@ -64,12 +65,17 @@ def pairwise_tables(rows: Sequence[Row]) -> list[Table]:
             for row in rows
             if (row["dataset"], row["construction"], row["subset"]) == (dataset, construction, "all")
         ]
-        tables.append(_pivot(f"{dataset}, {construction}: shared additions", same, lambda row: f"+{row['added']}"))
+        tables.append(
+            _pivot(
+                f"{escape(str(dataset))}, {construction}: shared additions", same, lambda row: f"+{row['added']}"
+            )
+        )
     return [table for table in [*tables, _paper(rows)] if table.row_count]
 
 
 def _test(row: Row) -> str:
-    return f"{row['dataset']}\n{row['construction']}\n{row['n']} pairs" if "groups" in row else str(row["dataset"])
+    dataset = escape(str(row["dataset"]))
+    return f"{dataset}\n{row['construction']}\n{row['n']} pairs" if "groups" in row else dataset
 
 
 def _pivot(title: str, rows: Iterable[Row], column: Callable[[Row], str]) -> Table:
@@ -91,7 +97,7 @@ def _pivot(title: str, rows: Iterable[Row], column: Callable[[Row], str]) -> Tab
             for row in rows
             if row["system"] == system
         }
-        table.add_row(str(system), *(cells.get(name, "-") for name in dict.fromkeys(names.values())))
+        table.add_row(escape(str(system)), *(cells.get(name, "-") for name in dict.fromkeys(names.values())))
     return table
 
 
@@ -116,7 +122,7 @@ def _paper(rows: Sequence[Row]) -> Table:
     for row in rows:
         paper, value = row.get("paper"), row["pairwise_accuracy"]
         if isinstance(paper, float) and isinstance(value, float):
-            names = [str(row[name]) for name in ("dataset", "construction", "system", "added")]
+            names = [escape(str(row[name])) for name in ("dataset", "construction", "system", "added")]
             interval = _cell(row).partition("\n")[2]
             table.add_row(*names, f"{value:.3f}", interval, f"{paper:.3f}")
     return table

@@ -88,11 +88,21 @@ def test_every_contrast_has_a_key_of_its_own_and_is_read_as_it_was_built(tmp_pat
     assert list(stream_contrasts(tmp_path / "c.jsonl")) == list(built.contrasts)
 
 
-def test_deletion_is_built_of_2wiki_and_musique_only(tmp_path: Path) -> None:
-    """Where sets are large enough that their size can vary."""
+def test_deletion_of_hotpotqa_is_built_only_where_it_is_asked_for() -> None:
+    """It is the paper's test of substitution; any other dataset, yours too, has deletion by default."""
     hotpot = [changed(one, dataset="hotpotqa") for one in WORLD.records]
-    found = counts(build_contrasts(hotpot, options(tmp_path)))
-    assert found.keys() == {"substitution"}
+    mine = [changed(one, dataset="mine") for one in WORLD.records]
+    plain = BuildOptions(additions=0)
+    assert counts(build_contrasts(hotpot, plain)) == {}
+    assert counts(build_contrasts(mine, plain)).keys() == {"deletion"}
+    asked = BuildOptions(constructions=("deletion",), additions=0)
+    assert counts(build_contrasts(hotpot, asked)).keys() == {"deletion"}
+
+
+def test_without_a_corpus_what_needs_none_is_built() -> None:
+    """The default is all that apply, not an error about what was not asked for."""
+    built = build_contrasts(RECORDS, BuildOptions(additions=0))
+    assert counts(built).keys() == {"deletion", "question-swap", "unrelated-swap"}
 
 
 def test_native_contrasts_are_those_of_records_with_sets_of_their_own(tmp_path: Path) -> None:
@@ -114,7 +124,7 @@ def test_native_contrasts_are_those_of_records_with_sets_of_their_own(tmp_path: 
 @pytest.mark.parametrize("construction", ["substitution", "hard-substitution", "retrieval"])
 def test_a_missing_corpus_is_said_with_what_to_do(construction: Construction) -> None:
     """Before anything is computed; a construction without need of one runs without."""
-    with pytest.raises(SettingsError, match=r"--corpus FILE.*--construction"):
+    with pytest.raises(SettingsError, match="--corpus FILE, or leave"):
         build_contrasts(WORLD.records, BuildOptions(constructions=(construction,)))
     built = build_contrasts(RECORDS, BuildOptions(constructions=("question-swap",), additions=0))
     assert len(built.contrasts) == 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -12,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.contrasts.file import contrast_line, stream_contrasts, write_contrasts
+from benchmarks.contrasts.file import check_out, contrast_line, stream_contrasts, write_contrasts
 from benchmarks.contrasts.model import CONSTRUCTIONS, Added, Contrast, Made, Screen, Side
 from benchmarks.datasets.lines import MAX_LINE_BYTES, Fault
-from benchmarks.errors import DatasetError
+from benchmarks.errors import DatasetError, SettingsError
 from retrieval import Passage
 from tests.benchmarks.sides import contrast, world
 
@@ -208,3 +209,18 @@ def test_a_place_that_cannot_be_written_or_read_is_said(tmp_path: Path) -> None:
             write_contrasts(place, CONTRASTS)
     with pytest.raises(DatasetError, match="Cannot read"):
         list(stream_contrasts(tmp_path / "absent.jsonl"))
+
+
+def test_what_would_be_lost_is_refused_before_any_work(tmp_path: Path) -> None:
+    """An input, under whatever name; a device; a folder; a place under a file."""
+    data = tmp_path / "data.jsonl"
+    data.write_text("mine")
+    (tmp_path / "link.jsonl").symlink_to(data)
+    for own in (data, tmp_path / "link.jsonl"):
+        with pytest.raises(SettingsError, match="read by this command"):
+            check_out(own, inputs=[data])
+    for place in (Path(os.devnull), tmp_path, data / "c.jsonl"):
+        with pytest.raises(DatasetError, match="--out"):
+            check_out(place, inputs=[data])
+    check_out(tmp_path / "new" / "c.jsonl", inputs=[data, tmp_path / "absent"])
+    assert data.read_text() == "mine"

@@ -228,11 +228,12 @@ def test_help_teaches() -> None:
     ("arguments", "said"),
     [
         ([], "--data FILE"),
-        (["--data", "DATA"], "--corpus FILE"),
+        (["--data", "DATA", "--construction", "retrieval"], "--corpus FILE"),
+        (["--data", "DATA", "--construction", "deletion", "--out", "DATA"], "is read by this command"),
         (["--data", "DATA", "--corpus", "absent.jsonl"], "absent.jsonl"),
         (["--data", "absent.jsonl"], "absent.jsonl"),
         (["--data", "DATA", "--construction", "invented"], "hard-substitution"),
-        (["--data", "DATA", "--construction", "native"], "None of 3 records"),
+        (["--data", "DATA", "--construction", "native"], "from 3 records: none is eligible"),
         (["--data", "DATA", "--corpus", "a", "--index", "b"], "one of them"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.contrasts.file import write_contrasts
 from benchmarks.contrasts.model import Contrast
-from benchmarks.errors import BenchmarkError, SettingsError
+from benchmarks.errors import BenchmarkError, DatasetError, SettingsError
 from benchmarks.output import Report, report_json
 from benchmarks.pairwise.run import PairwiseOptions, run_pairwise
 from benchmarks.pairwise.scoring import ScoringOptions
@@ -72,8 +72,8 @@ def test_one_and_two_processes_give_the_same_digits(planted: Path) -> None:
     two = run(planted, processes=2, folder="two", added=(0, 2))
     again = run(planted, processes=2, folder="one", added=(0, 2))
     assert figures(one) == figures(two) == figures(again)
-    assert row(again, system="words", added=0, subset="all", dataset="toy") == row(
-        one, system="words", added=0, subset="all", dataset="toy"
+    assert row(again, system="tests.scorers:words", added=0, subset="all", dataset="toy") == row(
+        one, system="tests.scorers:words", added=0, subset="all", dataset="toy"
     )
 
 
@@ -100,14 +100,14 @@ def test_scores_are_computed_once_and_belong_to_one_fingerprint(planted: Path) -
 def test_a_scorer_that_reads_is_told_from_cues_and_from_chance(planted: Path) -> None:
     """The planted word lifts who counts words; the number of passages says nothing, and ties count a half."""
     report = run(planted, folder="once")
-    words = row(report, system="words", subset="all", added=0, dataset="toy")
+    words = row(report, system="tests.scorers:words", subset="all", added=0, dataset="toy")
     pairs = [pair for one in world(40, planted="amber", asked="amber", added=3) for pair in _by_hand(one)]
     assert words["pairwise_accuracy"] == sum(pairs) / len(pairs) > 0.6
     assert (words["n"], words["groups"], words["tie_rate"], words["failed"]) == (80, 40, pairs.count(0.5) / 80, 0)
     size = row(report, system="cue-size", subset="all", added=0, dataset="toy")
     assert (size["pairwise_accuracy"], size["tie_rate"], size["auroc"]) == (0.5, 1.0, 0.5)
     assert size["difference"] == 0.5 - words["pairwise_accuracy"]
-    assert size["reference"] == "words"
+    assert size["reference"] == "tests.scorers:words"
     assert row(report, system="cue-question-only", subset="all", added=0, dataset="toy")["brier"] is not None
     assert words["brier"] is None
 
@@ -115,13 +115,13 @@ def test_a_scorer_that_reads_is_told_from_cues_and_from_chance(planted: Path) ->
 def test_equal_scorers_differ_by_exactly_nothing(planted: Path) -> None:
     """Case E03: the same scores on the same draws give a difference of 0 with the interval 0 to 0."""
     report = run(planted, folder="once", scorers=("tests.scorers:words", "tests.scorers:words_again"))
-    again = row(report, system="words-again", subset="all", added=0, dataset="toy")
+    again = row(report, system="tests.scorers:words_again", subset="all", added=0, dataset="toy")
     assert (again["difference"], again["difference_lo"], again["difference_hi"]) == (0.0, 0.0, 0.0)
 
 
 def test_sides_that_raise_hang_die_or_give_no_number_are_listed_and_the_rest_is_scored(tmp_path: Path) -> None:
     """Case S04: NaN and None are `score_invalid`, never a figure; no broken side costs another one its score."""
-    evils = ("raise", "hang", "die", "nan", "none")
+    evils = ("raise", "hang", "die", "exit", "nan", "none")
     contrasts = [
         contrast(f"g-{evil}", (f"is {evil} told", True, ["is told"]), ("is it told", False, ["no"]))
         for evil in evils
@@ -131,11 +131,12 @@ def test_sides_that_raise_hang_die_or_give_no_number_are_listed_and_the_rest_is_
     ]
     report = run(tmp_path / "c.jsonl", contrasts, scorers=("tests.scorers:invalid",), seconds=1.5, processes=2)
     kinds = {failure["group"].removeprefix("g-"): failure["kind"] for failure in report.failures}
-    expected = {"raise": "raised", "hang": "hung", "die": "died", "nan": "score_invalid", "none": "score_invalid"}
+    expected = {"raise": "raised", "hang": "hung", "die": "died", "exit": "raised"}
+    expected |= {"nan": "score_invalid", "none": "score_invalid"}
     assert kinds == expected
-    mine = row(report, system="invalid", subset="all", added=0, dataset="toy")
-    assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (3, 5, 1.0)
-    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["n"] == 8
+    mine = row(report, system="tests.scorers:invalid", subset="all", added=0, dataset="toy")
+    assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (3, 6, 1.0)
+    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["n"] == 9
     assert "NaN" not in report_json(report)
 
 
@@ -154,7 +155,7 @@ def test_nothing_measured_is_null_and_never_nan(tmp_path: Path) -> None:
     """Case E02: a scorer that fails on everything has defined counts and undefined figures."""
     contrasts = [contrast("g", ("raise a", True, ["a"]), ("raise b", False, ["b"]))]
     report = run(tmp_path / "c.jsonl", contrasts)
-    mine = row(report, system="words", subset="all", added=0, dataset="toy")
+    mine = row(report, system="tests.scorers:words", subset="all", added=0, dataset="toy")
     assert mine["n"] == 0
     assert mine["failed"] == 2
     undefined = ("pairwise_accuracy", "pairwise_accuracy_lo", "tie_rate", "auroc", "difference", "ms_p50")
@@ -185,7 +186,7 @@ def test_a_repeated_contrast_counts_once_and_is_reported(tmp_path: Path) -> None
 def test_probabilities_are_calibrated_only_where_a_scorer_gives_them(planted: Path) -> None:
     """ECE and Brier need a probability; a ranking score is none."""
     report = run(planted, folder="probable", scorers=("tests.scorers:probable",))
-    mine = row(report, system="probable", subset="all", added=0, dataset="toy")
+    mine = row(report, system="tests.scorers:probable", subset="all", added=0, dataset="toy")
     assert 0.0 <= mine["ece"] <= 1.0
     assert 0.0 <= mine["brier"] <= 1.0
 
@@ -193,7 +194,7 @@ def test_probabilities_are_calibrated_only_where_a_scorer_gives_them(planted: Pa
 def test_held_out_asks_for_a_scorer_without_the_family(tmp_path: Path) -> None:
     """Each dataset is scored by what was not fitted on its family; a scorer that cannot say so is refused."""
     report = run(tmp_path / "c.jsonl", world(2), scorers=("tests.scorers:held_out",), held_out=True)
-    assert row(report, system="held-out", subset="all", added=0, dataset="toy")["held_out"] is True
+    assert row(report, system="tests.scorers:held_out", subset="all", added=0, dataset="toy")["held_out"] is True
     with pytest.raises(BenchmarkError, match="without"):
         run(tmp_path / "c.jsonl", scorers=("tests.scorers:words",), held_out=True)
 
@@ -211,6 +212,36 @@ def test_an_unknown_scorer_is_told_with_what_is_known(name: str) -> None:
     """Before anything is computed."""
     with pytest.raises(SettingsError, match=r"scorer|function"):
         resolve(name)
+
+
+def test_scorers_of_one_name_in_two_modules_are_two_systems() -> None:
+    """A table that calls both `make` would show one of them twice."""
+    names = [resolve(name).name for name in ("tests.scorers:words", "tests.scorers:words_again")]
+    assert names == ["tests.scorers:words", "tests.scorers:words_again"]
+
+
+def test_more_additions_than_a_file_carries_are_refused_or_told(planted: Path, tmp_path: Path) -> None:
+    """A scorer must not vanish from a table without a word."""
+    with pytest.raises(SettingsError, match="at most 3"):
+        run(planted, folder="once", added=(25,))
+    report = run(planted, folder="once", added=(0, 25))
+    assert {"kind": "too_few_additions", "dataset": "toy", "construction": "substitution", "added": 25} in list(
+        report.failures
+    )
+
+
+def test_a_file_that_holds_no_contrasts_is_told_apart_from_one_that_fits_nothing(tmp_path: Path) -> None:
+    """What was found instead, and which command writes such files."""
+    (tmp_path / "other.json").write_text('{"data": []}\n')
+    with pytest.raises(DatasetError, match=r"other\.json.*bad_fields.*contrasts. writes"):
+        run(tmp_path / "other.json")
+
+
+def test_scores_need_a_folder(tmp_path: Path) -> None:
+    """A file in its place is told with what to do."""
+    (tmp_path / "scores").write_text("")
+    with pytest.raises(SettingsError, match="--scores"):
+        run(tmp_path / "c.jsonl", world(2))
 
 
 def test_what_cannot_be_measured_is_refused(tmp_path: Path) -> None:
