@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from retrieval import EvidenceSet
@@ -19,6 +20,8 @@ DIE = "die"
 EXIT = "exit"
 NAN = "nan"
 NONE = "none"
+READER = "reader"
+OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class InvalidScorer(WordScorer):
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         if NAN in question.split():
             return cast("Sufficiency", _Loose(score=float("nan")))
+        if READER in question.split():
+            bad = SimpleNamespace(reader="words", raw=float("nan"), corrected=0.0)
+            return cast("Sufficiency", SimpleNamespace(score=1.0, readers=(bad,)))
         if NONE in question.split():
             return cast("Sufficiency", _Loose(score=None))
         return super().score(question, evidence)
@@ -72,7 +78,8 @@ class ProbabilityScorer(WordScorer):
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         found = super().score(question, evidence)
-        return cast("Sufficiency", _WithProbability(score=found.score, probability=found.score))
+        probability = 1.5 if OUTSIDE in question.split() else found.score
+        return cast("Sufficiency", _WithProbability(score=found.score, probability=probability))
 
 
 @dataclass(frozen=True)

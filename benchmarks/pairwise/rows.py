@@ -138,28 +138,27 @@ class _Comparison:
     """All systems on the same pairs. A system that lacks scores is measured on the pairs that it has."""
 
     def __init__(self, block: Block, pairs: Sequence[Pair], reference: str | None, draws: int, seed: int) -> None:
-        self._block, self._pairs = block, pairs
-        self._draws, self._seed = draws, seed
+        self._block, self._draws, self._seed = block, draws, seed
         self._reference = reference if reference in block.columns else None
-        whole = [name for name in block.columns if len(self._known([name])) == len(pairs)]
+        self._pairs = _Pairs(pairs)
+        self._scores = {name: self._pairs.scores(column.scores) for name, column in block.columns.items()}
+        whole = [name for name, scores in self._scores.items() if scores.known.all()]
         self._shared = {name: place for place, name in enumerate(whole)}
-        self._together = self._bootstrap(whole, pairs)
+        self._together = self._bootstrap(whole)
 
     def row(self, system: str) -> Row:
         """The figures of one system."""
-        column = self._block.columns[system]
-        pairs = self._known([system])
+        column, scores = self._block.columns[system], self._scores[system]
         found = self.draws(system)
-        wins = self._wins([system], pairs)[:, 0]
+        wins = compare(scores.good, scores.bad)[scores.known]
         row: Row = {
             "system": system,
-            "n": len(pairs),
-            "groups": len({one.key for one, _, _ in pairs}),
-            "clusters": len({(one.dataset, one.cluster) for one, _, _ in pairs}),
+            "n": len(wins),
+            "groups": len(set(self._pairs.groups[scores.known])),
+            "clusters": len(set(self._pairs.clusters[scores.known])),
             **_interval("pairwise_accuracy", found.own.interval(0)),
             "tie_rate": float((wins == 0.5).mean()) if len(wins) else None,
-            **_ranking(column, pairs),
-            **_calibration(column, pairs),
+            **self._sides(column, scores),
             "ms_p50": _quantile(column.milliseconds, 0.5),
             "ms_p95": _quantile(column.milliseconds, 0.95),
             "failed": column.failed,
@@ -174,55 +173,74 @@ class _Comparison:
     def _columns(self, names: Sequence[str]) -> Bootstrap:
         if all(name in self._shared for name in names):
             return self._together.columns(*(self._shared[name] for name in names))
-        return self._bootstrap(names, self._known(names))
+        return self._bootstrap(names)
 
-    def _known(self, names: Sequence[str]) -> Sequence[Pair]:
-        """The pairs for which all of these have scores."""
-        scores = [self._block.columns[name].scores for name in names]
-        return [
-            (one, good, bad)
-            for one, good, bad in self._pairs
-            if all((one.key, good.id) in known and (one.key, bad.id) in known for known in scores)
-        ]
+    def _bootstrap(self, names: Sequence[str]) -> Bootstrap:
+        """On the pairs for which all of these have scores."""
+        kept = np.ones(len(self._pairs.clusters), dtype=np.bool_)
+        for name in names:
+            kept &= self._scores[name].known
+        wins = np.zeros((int(kept.sum()), len(names)))
+        for place, name in enumerate(names):
+            wins[:, place] = compare(self._scores[name].good, self._scores[name].bad)[kept]
+        return bootstrap(self._pairs.clusters[kept].tolist(), wins, draws=self._draws, seed=self._seed)
 
-    def _bootstrap(self, names: Sequence[str], pairs: Sequence[Pair]) -> Bootstrap:
-        clusters = [f"{one.dataset}\n{one.cluster}" for one, _, _ in pairs]
-        return bootstrap(clusters, self._wins(names, pairs), draws=self._draws, seed=self._seed)
+    def _sides(self, column: Column, scores: _Scores) -> Row:
+        """Figures over the sides that occur in the system's pairs, each once."""
+        kept = np.unique(np.concatenate([self._pairs.good[scores.known], self._pairs.bad[scores.known]]))
+        labels, values = self._pairs.labels[kept], scores.sides[kept]
+        groups = self._pairs.side_groups[kept].tolist()
+        probabilities = [column.probabilities.get(self._pairs.sides[place]) for place in kept]
+        known = [value for value in probabilities if value is not None]
+        complete = bool(known) and len(known) == len(kept)
+        return {
+            "auroc": auroc(values, labels),
+            "auroc_within_mean": group_auroc(values, labels, groups).mean,
+            "ece": calibration_error(known, labels) if complete else None,
+            "brier": brier_score(known, labels) if complete else None,
+        }
 
-    def _wins(self, names: Sequence[str], pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        columns = [self._block.columns[name].scores for name in names]
-        good = [[known[one.key, side.id] for known in columns] for one, side, _ in pairs]
-        bad = [[known[one.key, side.id] for known in columns] for one, _, side in pairs]
-        shape = (len(pairs), len(names))
-        described = ["/".join((*one.key, left.id, right.id)) for one, left, right in pairs]
-        return compare(
-            np.array(good, dtype=np.float64).reshape(shape),
-            np.array(bad, dtype=np.float64).reshape(shape),
-            systems=names,
-            pairs=described,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scores:
+    """One system on the sides and pairs of a comparison; 0 stands where it has no score."""
+
+    sides: NDArray[np.float64]
+    good: NDArray[np.float64]
+    bad: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    """Of each pair: whether both sides have a score."""
+
+
+class _Pairs:
+    """Pairs as numbers: which sides they consist of, each side once."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        places: dict[Record, int] = {}
+        labels: list[bool] = []
+        ends: list[tuple[int, int]] = []
+        for one, good, bad in pairs:
+            for side in (good, bad):
+                if places.setdefault((one.key, side.id), len(places)) == len(labels):
+                    labels.append(side.sufficient)
+            ends.append((places[one.key, good.id], places[one.key, bad.id]))
+        self.sides = list(places)
+        self.labels = np.array(labels, dtype=np.bool_)
+        self.side_groups = np.array(["\n".join(key) for key, _ in places], dtype=object)
+        self.good, self.bad = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+        self.groups = np.array(["\n".join(one.key) for one, _, _ in pairs], dtype=object)
+        self.clusters = np.array([f"{one.dataset}\n{one.cluster}" for one, _, _ in pairs], dtype=object)
+
+    def scores(self, known: Mapping[Record, float]) -> _Scores:
+        """A system's scores on these pairs."""
+        values = np.array([known.get(side, 0.0) for side in self.sides], dtype=np.float64)
+        there = np.array([side in known for side in self.sides], dtype=np.bool_)
+        return _Scores(
+            sides=values,
+            good=values[self.good],
+            bad=values[self.bad],
+            known=there[self.good] & there[self.bad],
         )
-
-
-def _sides(pairs: Sequence[Pair]) -> Mapping[Record, Side]:
-    """The sides that occur in the pairs, each once."""
-    return {(one.key, side.id): side for one, good, bad in pairs for side in (good, bad)}
-
-
-def _ranking(column: Column, pairs: Sequence[Pair]) -> Row:
-    sides = _sides(pairs)
-    scores = [column.scores[key] for key in sides]
-    labels = [side.sufficient for side in sides.values()]
-    groups = ["\n".join(key) for key, _ in sides]
-    return {"auroc": auroc(scores, labels), "auroc_within_mean": group_auroc(scores, labels, groups).mean}
-
-
-def _calibration(column: Column, pairs: Sequence[Pair]) -> Row:
-    sides = _sides(pairs)
-    if not sides or not sides.keys() <= column.probabilities.keys():
-        return {"ece": None, "brier": None}
-    values = [column.probabilities[key] for key in sides]
-    labels = [side.sufficient for side in sides.values()]
-    return {"ece": calibration_error(values, labels), "brier": brier_score(values, labels)}
 
 
 def _interval(name: str, found: Interval) -> Row:

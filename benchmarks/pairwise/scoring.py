@@ -152,11 +152,19 @@ def open_scorer(make: MakeScorer) -> Callable[[ScoreJob], Outcome | Lost]:
                 kind="score_invalid", detail=f"Expected a finite `score`, got {value!r} of {found!r:.200}."
             )
         readers = {one.reader: [one.raw, one.corrected] for one in found.readers}
-        outcome = {"score": float(value), "ms": round(milliseconds, 3), "readers": readers}
+        outcome: dict[str, Any] = {"score": float(value), "ms": round(milliseconds, 3), "readers": readers}
         probability = getattr(found, "probability", None)
-        return outcome if probability is None else outcome | {"probability": float(probability)}
+        if probability is not None:
+            outcome["probability"] = float(probability)
+            if not 0 <= outcome["probability"] <= 1:
+                return Lost(kind="score_invalid", detail=f"Expected a probability in [0, 1], got {probability!r}.")
+        return outcome if _finite(readers) else Lost(kind="score_invalid", detail=f"A reader's value: {readers}.")
 
     return score
+
+
+def _finite(readers: Mapping[str, Sequence[float]]) -> bool:
+    return all(math.isfinite(value) for values in readers.values() for value in values)
 
 
 def _file_name(system: str) -> str:

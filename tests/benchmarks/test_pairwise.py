@@ -121,7 +121,7 @@ def test_equal_scorers_differ_by_exactly_nothing(planted: Path) -> None:
 
 def test_sides_that_raise_hang_die_or_give_no_number_are_listed_and_the_rest_is_scored(tmp_path: Path) -> None:
     """Case S04: NaN and None are `score_invalid`, never a figure; no broken side costs another one its score."""
-    evils = ("raise", "hang", "die", "exit", "nan", "none")
+    evils = ("raise", "hang", "die", "exit", "nan", "none", "reader")
     contrasts = [
         contrast(f"g-{evil}", (f"is {evil} told", True, ["is told"]), ("is it told", False, ["no"]))
         for evil in evils
@@ -132,11 +132,11 @@ def test_sides_that_raise_hang_die_or_give_no_number_are_listed_and_the_rest_is_
     report = run(tmp_path / "c.jsonl", contrasts, scorers=("tests.scorers:invalid",), seconds=1.5, processes=2)
     kinds = {failure["group"].removeprefix("g-"): failure["kind"] for failure in report.failures}
     expected = {"raise": "raised", "hang": "hung", "die": "died", "exit": "raised"}
-    expected |= {"nan": "score_invalid", "none": "score_invalid"}
+    expected |= dict.fromkeys(("nan", "none", "reader"), "score_invalid")
     assert kinds == expected
     mine = row(report, system="tests.scorers:invalid", subset="all", added=0, dataset="toy")
-    assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (3, 6, 1.0)
-    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["n"] == 9
+    assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (3, 7, 1.0)
+    assert row(report, system="cue-size", subset="all", added=0, dataset="toy")["n"] == 10
     assert "NaN" not in report_json(report)
 
 
@@ -189,6 +189,13 @@ def test_probabilities_are_calibrated_only_where_a_scorer_gives_them(planted: Pa
     mine = row(report, system="tests.scorers:probable", subset="all", added=0, dataset="toy")
     assert 0.0 <= mine["ece"] <= 1.0
     assert 0.0 <= mine["brier"] <= 1.0
+
+
+def test_a_probability_outside_its_range_is_no_result(tmp_path: Path) -> None:
+    """It would end the table when the figures are computed; it is a failure of that side instead."""
+    contrasts = [contrast("g", ("outside a", True, ["a"]), ("is b", False, ["b"])), *world(2)]
+    report = run(tmp_path / "c.jsonl", contrasts, scorers=("tests.scorers:probable",))
+    assert [failure["kind"] for failure in report.failures] == ["score_invalid"]
 
 
 def test_held_out_asks_for_a_scorer_without_the_family(tmp_path: Path) -> None:
