@@ -229,7 +229,6 @@ def test_help_teaches() -> None:
     [
         ([], "--data FILE"),
         (["--data", "DATA", "--construction", "retrieval"], "--corpus FILE"),
-        (["--data", "DATA", "--construction", "deletion", "--out", "DATA"], "is read by this command"),
         (["--data", "DATA", "--corpus", "absent.jsonl"], "absent.jsonl"),
         (["--data", "absent.jsonl"], "absent.jsonl"),
         (["--data", "DATA", "--construction", "invented"], "hard-substitution"),
@@ -248,3 +247,13 @@ def test_what_cannot_be_built_is_one_message_with_a_remedy(
     assert said in " ".join(done.stderr.split())
     assert done.stdout == ""
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_data_are_never_overwritten(tmp_path: Path) -> None:
+    """`--out` that names a file which is read: refused before anything is done."""
+    data = write_records(tmp_path / "data.jsonl", WORLD.records)
+    before = data.read_bytes()
+    done = RUNNER.invoke(app, ["contrasts", "--data", str(data), "--construction", "deletion", "--out", str(data)])
+    assert done.exit_code == 2
+    assert "is read by this command" in " ".join(done.stderr.replace("│", " ").split())
+    assert data.read_bytes() == before

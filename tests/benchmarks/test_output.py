@@ -62,10 +62,13 @@ def test_people_get_the_same_figures_and_the_failures(capsys: pytest.CaptureFixt
 
 
 def test_many_rows_stand_one_below_the_other() -> None:
-    """Few rows with many figures are columns; many rows with few figures are lines."""
-    few = report_table(report())
+    """Few rows with more figures than fit a line are columns; all others are lines."""
+    wide = {f"figure{n}": n / 10 for n in range(11)}
+    few = report_table(report(rows=[wide, wide]))
+    some = report_table(report())
     many = report_table(report(rows=[{"dataset": str(n), "f1": n / 10} for n in range(10)]))
-    assert (len(few.columns), few.row_count) == (3, 5)
+    assert (len(few.columns), few.row_count) == (3, 11)
+    assert (len(some.columns), some.row_count) == (5, 2)
     assert (len(many.columns), many.row_count) == (2, 10)
 
 
