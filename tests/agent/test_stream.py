@@ -10,7 +10,17 @@ import pytest
 from agent import SearchAgent
 from agent.trace import load_trace
 from policies import Budget
-from tests.fakes import QuoteAnswerer, ScriptedPlanner, ScriptedScorer, always_search, answer_at, passages, tier
+from retrieval import Request, Retrieved, Tier
+from tests.fakes import (
+    QuoteAnswerer,
+    ScriptedPlanner,
+    ScriptedRetriever,
+    ScriptedScorer,
+    always_search,
+    answer_at,
+    passages,
+    tier,
+)
 
 
 def agent(*tiers: object, **parts: object) -> SearchAgent:
@@ -47,16 +57,21 @@ async def test_leaving_the_block_early_cancels_the_search_and_its_calls() -> Non
     assert orphans() == set()
 
 
-async def test_l13_cancelling_propagates_leaves_no_orphan_and_keeps_the_trace(
-    tmp_path: Path,
-) -> None:
+class SleepsLater(ScriptedRetriever):
+    """Answers at once, then sleeps 10 s in every further call."""
+
+    async def retrieve(self, request: Request) -> Retrieved:
+        self.delay = 10.0 if self.requests else 0.0
+        return await super().retrieve(request)
+
+
+async def test_l13_cancelling_propagates_leaves_no_orphan_and_keeps_the_trace(tmp_path: Path) -> None:
     """L13: cancel at turn 2 while a fetch sleeps 10 s."""
-    slow = tier("local", passages("a"), delay=0.0)
-    sleeper = slow.retriever
+    sleeper = SleepsLater(script=(passages("a"),))
     file = tmp_path / "trace.jsonl"
+    slow = Tier(name="local", retriever=sleeper)
     task = asyncio.create_task(agent(slow).run("question", trace=file))
-    while len(sleeper.requests) < 1 or not file.exists() or '"turn"' not in file.read_text():  # type: ignore[attr-defined]
-        sleeper.delay = 10.0  # type: ignore[attr-defined]  # from turn 2 on
+    while len(sleeper.requests) < 2:
         await asyncio.sleep(0.005)
     started = asyncio.get_running_loop().time()
     task.cancel()
@@ -64,7 +79,7 @@ async def test_l13_cancelling_propagates_leaves_no_orphan_and_keeps_the_trace(
         await task
     assert asyncio.get_running_loop().time() - started < 2.0
     assert orphans() == set()
-    assert sleeper.cancelled == 1  # type: ignore[attr-defined]
+    assert sleeper.cancelled == 1
     partial = load_trace(file)
     assert (len(partial.turns), partial.result) == (1, None)
 
