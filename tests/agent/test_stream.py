@@ -10,7 +10,7 @@ import pytest
 from agent import SearchAgent
 from agent.trace import load_trace
 from policies import Budget
-from retrieval import Request, Retrieved, Tier
+from retrieval import Passage, Request, Retrieved, Tier
 from tests.fakes import (
     QuoteAnswerer,
     ScriptedPlanner,
@@ -58,21 +58,26 @@ async def test_leaving_the_block_early_cancels_the_search_and_its_calls() -> Non
 
 
 class SleepsLater(ScriptedRetriever):
-    """Answers at once, then sleeps 10 s in every further call."""
+    """Answers at once, then tells that it was called again and sleeps 10 s."""
+
+    def __init__(self, *script: tuple[Passage, ...]) -> None:
+        super().__init__(script=script)
+        self.again = asyncio.Event()
 
     async def retrieve(self, request: Request) -> Retrieved:
-        self.delay = 10.0 if self.requests else 0.0
+        if self.requests:
+            self.delay = 10.0
+            self.again.set()
         return await super().retrieve(request)
 
 
 async def test_l13_cancelling_propagates_leaves_no_orphan_and_keeps_the_trace(tmp_path: Path) -> None:
     """L13: cancel at turn 2 while a fetch sleeps 10 s."""
-    sleeper = SleepsLater(script=(passages("a"),))
+    sleeper = SleepsLater(passages("a"))
     file = tmp_path / "trace.jsonl"
     slow = Tier(name="local", retriever=sleeper)
     task = asyncio.create_task(agent(slow).run("question", trace=file))
-    while len(sleeper.requests) < 2:
-        await asyncio.sleep(0.005)
+    await sleeper.again.wait()
     started = asyncio.get_running_loop().time()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
