@@ -103,7 +103,7 @@ class Lanes(Generic[J, R]):
                         pool = ProcessPool(max_workers=1, context=context)
                         self._load(pool)
                     result = self._do(pool, job)
-                    if isinstance(result, Lost) and result.kind != "raised":
+                    if isinstance(result, Lost) and result.kind in {"hung", "died"}:
                         _close(pool)
                         pool = None
                     with self._lock:

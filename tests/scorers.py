@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from benchmarks.lanes import Lost
 from retrieval import EvidenceSet
 from rinse import ReaderScore, Sufficiency
 from rinse.errors import ScoreError
@@ -146,3 +147,12 @@ def threads(_: int) -> list[str | None]:
 
 def make_threads() -> Any:
     return threads
+
+
+def process_of(number: int) -> str | Lost:
+    """A job that says where it ran; odd numbers give no valid result."""
+    return Lost(kind="score_invalid", detail=str(os.getpid())) if number % 2 else str(os.getpid())
+
+
+def make_process_of() -> Any:
+    return process_of

@@ -28,6 +28,7 @@ MAX_MEMBERS = 10_000
 
 Member: TypeAlias = tuple[str, IO[bytes]]
 """Base name, and what reads the content."""
+# NotImplementedError: what zipfile raises at a compression that it does not know
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError)
 
 

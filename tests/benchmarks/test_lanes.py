@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.errors import BenchmarkError, SettingsError
 from benchmarks.lanes import Lanes, Lost
-from tests.scorers import make_double, make_nothing, make_threads
+from tests.scorers import make_double, make_nothing, make_process_of, make_threads
 
 
 def run(batches: list[list[int]], *, processes: int, seconds: float = 30.0) -> dict[int, int | Lost]:
@@ -28,6 +28,19 @@ def test_every_job_ends_whether_it_raises_hangs_or_kills_its_process() -> None:
     assert lost[13].detail == "ValueError: thirteen"
     assert "2 s" in lost[14].detail
     assert "status 3" in lost[15].detail
+
+
+def test_an_invalid_result_costs_no_process() -> None:
+    """Only what hung or died is begun again: loading the models for every invalid score would take hours."""
+    where: list[str] = []
+
+    def keep(_: int, result: str | Lost) -> None:
+        where.append(result.detail if isinstance(result, Lost) else result)
+
+    lanes: Lanes[int, str] = Lanes(make_process_of, processes=1, seconds=30.0)
+    lanes.run([[1, 2, 3]], keep)
+    assert len(where) == 3
+    assert len(set(where)) == 1
 
 
 def test_work_that_cannot_begin_is_one_error_with_its_cause() -> None:
