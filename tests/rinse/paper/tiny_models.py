@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,13 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-WORDS = (
+WORDS = re.findall(
+    r"\w+",
     "the a of in and to is was were by on at for with from as it he she they who what where when which how do "
     "river city king queen bridge tower island castle mountain ship captain novel film song band team match not "
     "born died built wrote won moved founded named north south east west old new red blue green first second "
-    "question document documents answer enough information contain read yes no"
-).split()
+    "question document documents answer enough information contain read yes no",
+)
 
 LAYERS = 4
 """Blocks of the tiny language model."""
@@ -40,7 +42,10 @@ class TinyModels:
 
 
 def write_tiny_models(folder: Path, *, seed: int = 1) -> TinyModels:
-    """Write the four models below `folder`. The same seed gives the same bytes; weights are wide, so texts matter."""
+    """Write the four models below `folder`.
+
+    The same seed gives the same bytes. The weights are drawn from a wide distribution, so that texts matter.
+    """
     import torch
     from transformers.utils import logging
 
@@ -88,12 +93,7 @@ def _bert(vocabulary: int) -> PreTrainedModel:
 def _xlm_roberta(vocabulary: int) -> PreTrainedModel:
     from transformers import XLMRobertaConfig, XLMRobertaForSequenceClassification
 
-    return XLMRobertaForSequenceClassification(
-        XLMRobertaConfig(
-            **_encoder_shape(vocabulary),
-            num_labels=1,
-        )
-    )
+    return XLMRobertaForSequenceClassification(XLMRobertaConfig(**_encoder_shape(vocabulary) | {"num_labels": 1}))
 
 
 def _roberta(vocabulary: int) -> PreTrainedModel:

@@ -1,0 +1,188 @@
+"""Models through transformers: found on disk, loaded once, run over inputs of similar length."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.backbones import Backbone
+from retrieval.errors import BackboneCorruptError
+
+from .pairs import PairWindow
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
+
+BATCH_TOKENS = 8192
+"""Padded tokens in one forward pass; bounds memory."""
+
+Kind = Literal["relevance", "span", "states"]
+"""One logit a pair; start and end logits a token; hidden states of a decoder."""
+
+_LOADING = threading.RLock()
+
+
+class PairModel:
+    """An encoder with a head, run over pairs of texts. Frozen, float32, thread-safe.
+
+    Args:
+        backbone: Config and weights; loaded on first use.
+        kind: `relevance` or `span`.
+        device: `cpu`, `cuda` or whatever torch knows.
+        batch_tokens: Padded tokens in one forward pass.
+    """
+
+    def __init__(
+        self, backbone: Backbone, kind: Kind, *, device: str = "cpu", batch_tokens: int = BATCH_TOKENS
+    ) -> None:
+        self._backbone = backbone
+        self._kind: Kind = kind
+        self._device = device
+        self._batch_tokens = batch_tokens
+
+    def run(self, windows: Sequence[PairWindow]) -> list[NDArray[np.float32]]:
+        """The model's answer to each window, in order.
+
+        Of `relevance` shape `(1,)`; of `span` shape `(tokens, 2)`, start and end logits. Padding is masked: an
+        answer depends on its batch only by float32 rounding.
+        """
+        import torch
+
+        model = load_model(self._backbone, self._kind, self._device)
+        answers: dict[int, NDArray[np.float32]] = {}
+        for rows in by_length([len(window.ids) for window in windows], self._batch_tokens):
+            ids, mask, types = self._stack([windows[row] for row in rows], model.config)
+            inputs = {"input_ids": ids, "attention_mask": mask}
+            if getattr(model.config, "type_vocab_size", 0) > 1:
+                inputs["token_type_ids"] = types
+            with torch.inference_mode():
+                output = model(
+                    **{name: torch.from_numpy(value).to(self._device) for name, value in inputs.items()}
+                )
+            if self._kind == "relevance":
+                values = output.logits
+            else:
+                values = torch.stack((output.start_logits, output.end_logits), dim=-1)
+            for row, answer in zip(rows, values.float().cpu().numpy(), strict=True):
+                answers[row] = answer if self._kind == "relevance" else answer[: len(windows[row].ids)]
+        return [answers[row] for row in range(len(windows))]
+
+    @staticmethod
+    def _stack(windows: Sequence[PairWindow], config: PretrainedConfig) -> tuple[NDArray[np.int64], ...]:
+        """Ids, mask and segments, each of shape (batch, tokens), padded on the right."""
+        shape = (len(windows), max(len(window.ids) for window in windows))
+        ids = np.full(shape, config.pad_token_id or 0, dtype=np.int64)
+        mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for row, window in enumerate(windows):
+            length = len(window.ids)
+            ids[row, :length] = window.ids
+            mask[row, :length] = 1
+            types[row, :length] = window.types
+        return ids, mask, types
+
+
+def by_length(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Positions in batches of similar length, longest first; padded to its longest, a batch stays in `limit`."""
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > limit:
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
+
+
+def load_model(backbone: Backbone, kind: Kind, device: str, layers: int | None = None) -> PreTrainedModel:
+    """The model in float32, ready to run; two threads that ask together load it once.
+
+    Args:
+        backbone: Safetensors and config; code beside them is never run.
+        kind: Which head it must have.
+        device: Where it lives.
+        layers: Only for `states`: how many blocks are kept; the rest is not even loaded.
+
+    Raises:
+        BackboneCorruptError: it cannot be loaded, is of another kind, or has fewer layers.
+    """
+    with _LOADING:
+        return _load(backbone, kind, device, layers)
+
+
+@lru_cache(maxsize=6)
+def _load(backbone: Backbone, kind: Kind, device: str, layers: int | None) -> PreTrainedModel:
+    import torch
+    import transformers
+
+    classes = {
+        "relevance": transformers.AutoModelForSequenceClassification,
+        "span": transformers.AutoModelForQuestionAnswering,
+        "states": transformers.AutoModel,
+    }
+    safe = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        config = transformers.AutoConfig.from_pretrained(backbone.folder, **safe)
+        _check_head(backbone, kind, config)
+        _keep_layers(backbone, config, layers)
+        with _quiet():
+            model, report = classes[kind].from_pretrained(
+                backbone.folder,
+                config=config,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+                **safe,
+            )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise BackboneCorruptError(f"{backbone.folder} cannot be loaded: {error}") from error
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise BackboneCorruptError(
+            f"The weights in {backbone.folder} lack {', '.join(missing[:3])}: as a model for {kind} it would "
+            "answer at random. Pass the folder of a model that was trained for it, or fit one with: sufficit fit"
+        )
+    if kind == "states":
+        model.norm = torch.nn.Identity()  # it belongs after the last layer, which was left out
+    loaded: PreTrainedModel = model.eval().requires_grad_(False).to(device)
+    return loaded
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the library's table of weights that are left out on purpose; what is missing is raised instead."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+
+
+def _check_head(backbone: Backbone, kind: Kind, config: PretrainedConfig) -> None:
+    if kind == "relevance" and config.num_labels != 1:
+        raise BackboneCorruptError(
+            f"{backbone.folder} gives {config.num_labels} values a pair, a reranker gives one logit. "
+            "Pass the folder of a cross-encoder."
+        )
+
+
+def _keep_layers(backbone: Backbone, config: PretrainedConfig, layers: int | None) -> None:
+    if layers is None:
+        return
+    if not 1 <= layers < config.num_hidden_layers:
+        raise BackboneCorruptError(
+            f"{backbone.name} has {config.num_hidden_layers} layers, the profile reads the state after layer "
+            f"{layers} of them, which must lie below the last. Pass another model or another layer."
+        )
+    config.num_hidden_layers = layers
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[:layers]
