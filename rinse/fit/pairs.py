@@ -1,0 +1,218 @@
+"""Files of training pairs: the benchmark's contrasts, and one JSON line a pair for everybody else.
+
+A pair of two passage sets, or of two questions about one set; what stands in brackets may be left out:
+
+    {"question": "...", "sufficient": [PASSAGE, ...], "insufficient": [PASSAGE, ...], ["answers": [...]]}
+    {"question": "...", "insufficient_question": "...", "passages": [PASSAGE, ...], ["answers": [...]]}
+
+A passage is a string or `{"text": "...", ["title": "..."], ["source_id": "..."]}`. Both forms take `"group"`
+(pairs that share one weigh together as one) and `"family"` (families weigh the same; `--without` names one).
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated, Literal, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from retrieval import Passage
+
+from .errors import PairsError
+from .groups import TrainingGroup, TrainingSide
+
+CONTRASTS = "sufficit-contrast-1"
+"""Marks a line of the benchmark's format."""
+MAX_LINE_BYTES = 8 * 2**20
+"""Longest line, unpacked."""
+MAX_FILE_BYTES = 16 * 2**30
+"""Largest file, unpacked; a small gzip file may unpack to anything."""
+MAX_PASSAGES = 1000
+"""Passages of a side."""
+FAMILY = "own"
+"""Family of pairs that name none."""
+
+_Text = Annotated[str, Field(pattern=r"\S")]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class _PassageLine(_Strict):
+    text: _Text
+    title: str = ""
+    source_id: str = ""
+
+
+def _plain_text(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+_Passages = Annotated[
+    tuple[Annotated[_PassageLine, BeforeValidator(_plain_text)], ...], Field(max_length=MAX_PASSAGES)
+]
+
+
+class _PairLine(_Strict):
+    question: _Text
+    sufficient: _Passages | None = None
+    insufficient: _Passages | None = None
+    insufficient_question: _Text | None = None
+    passages: _Passages | None = None
+    answers: tuple[_Text, ...] = ()
+    group: _Name | None = None
+    family: _Name = FAMILY
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        sets = (self.sufficient, self.insufficient)
+        swap = (self.insufficient_question, self.passages)
+        if not (None not in sets and swap == (None, None)) and not (None not in swap and sets == (None, None)):
+            raise ValueError(
+                "a pair has either 'sufficient' and 'insufficient', or 'insufficient_question' and 'passages'"
+            )
+        return self
+
+    def training_group(self, fallback: str) -> TrainingGroup:
+        good = _side(self.question, self.sufficient if self.passages is None else self.passages, self.answers)
+        other = self.insufficient_question or self.question
+        answers = self.answers if self.passages is None else ()
+        bad = _side(other, self.insufficient if self.passages is None else self.passages, answers, label=False)
+        return TrainingGroup(family=self.family, group=self.group or fallback, sides=(good, bad))
+
+
+class _Contrast(_Strict):
+    """Of the benchmark's line what fitting needs; the rest belongs to the benchmark."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    class Piece(_Strict):
+        """A passage."""
+
+        model_config = ConfigDict(extra="ignore")
+        text: _Text
+        title: str = ""
+        section: str = ""
+        source_id: str = ""
+        url: str | None = None
+
+    class Side(_Strict):
+        """A side; passages by place."""
+
+        model_config = ConfigDict(extra="ignore")
+        question: _Text
+        answers: tuple[str, ...] = ()
+        sufficient: bool
+        passages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=MAX_PASSAGES)]
+        support: tuple[Annotated[int, Field(ge=0)], ...] = ()
+
+    format: Literal["sufficit-contrast-1"]
+    dataset: _Name
+    group: Annotated[str, Field(min_length=1)]
+    passages: tuple[Piece, ...]
+    sides: tuple[Side, ...]
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if {side.sufficient for side in self.sides} != {True, False}:
+            raise ValueError("a contrast needs a sufficient and an insufficient side")
+        last = max((place for side in self.sides for place in (*side.passages, *side.support)), default=0)
+        if last >= len(self.passages):
+            raise ValueError(f"a side names passage {last}, the line holds {len(self.passages)} from 0")
+        return self
+
+    def training_group(self) -> TrainingGroup:
+        pieces = [Passage(**piece.model_dump()) for piece in self.passages]
+        sides = tuple(
+            TrainingSide(
+                question=side.question,
+                passages=tuple(pieces[place] for place in dict.fromkeys(side.passages)),
+                sufficient=side.sufficient,
+                answers=tuple(answer for answer in side.answers if answer.strip()),
+                support=tuple(pieces[place].id for place in dict.fromkeys(side.support)),
+            )
+            for side in self.sides
+        )
+        return TrainingGroup(family=self.dataset, group=self.group, sides=sides)
+
+
+def stream_pairs(path: Path) -> Iterator[TrainingGroup]:
+    """Read a file of training pairs, plain or gzip, one line at a time; each line says which format it has.
+
+    The family of a line of the benchmark is its dataset.
+
+    Raises:
+        PairsError: the file cannot be read, or a line cannot be used. The first such line ends the reading: pairs
+            that were silently left out would change what is fitted.
+    """
+    for number, line in _lines(path):
+        try:
+            if _is_contrast(line):
+                yield _Contrast.model_validate_json(line).training_group()
+            else:
+                yield _PairLine.model_validate_json(line).training_group(f"{path.name}:{number}")
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            what = ": ".join(part for part in (where, first["msg"]) if part)
+            raise PairsError(
+                f"{path}, line {number}: {what}. Expected a pair such as "
+                '{"question": "...", "sufficient": ["..."], "insufficient": ["..."]}, see docs/fit.md.'
+            ) from error
+
+
+def _is_contrast(line: bytes) -> bool:
+    if CONTRASTS.encode() not in line:
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("format") == CONTRASTS
+
+
+def _side(
+    question: str,
+    passages: tuple[_PassageLine, ...] | None,
+    answers: tuple[str, ...],
+    *,
+    label: bool = True,
+) -> TrainingSide:
+    found = tuple(Passage(**one.model_dump()) for one in passages or ())
+    return TrainingSide(question=question, passages=found, sufficient=label, answers=answers)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number and content of every line that is not blank."""
+    number = total = 0
+    try:
+        with _open(path) as file:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number, total = number + 1, total + len(line)
+                if len(line) > MAX_LINE_BYTES or total > MAX_FILE_BYTES:
+                    limit = MAX_LINE_BYTES if len(line) > MAX_LINE_BYTES else MAX_FILE_BYTES
+                    what = "a line" if limit == MAX_LINE_BYTES else "a file"
+                    raise PairsError(f"{path}, line {number}: {what} has at most {limit} bytes. Split it.")
+                if line.strip():
+                    yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise PairsError(
+            f"{path}, line {number + 1}: the compressed data is damaged ({error}). Make the file again."
+        ) from error
+    except OSError as error:
+        raise PairsError(f"Cannot read {path} ({error.strerror}). Expected a file of JSON lines.") from error
+    if not number:
+        raise PairsError(f"{path} is empty. Expected one pair a line, see docs/fit.md.")
+
+
+def _open(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return cast("IO[bytes]", gzip.open(path, "rb")) if packed else path.open("rb")
