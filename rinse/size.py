@@ -167,7 +167,7 @@ def fit_padded_correction(
     inside = x <= math.log1p(limit)
     if not _within(x[inside], np.unique(group[inside], return_inverse=True)[1]).any():
         inside = np.ones_like(inside)
-    rows = np.flatnonzero(inside)
+    rows = np.flatnonzero(inside).tolist()
     line = fit_size_correction([raw[i] for i in rows], [passages[i] for i in rows], [groups[i] for i in rows])
     rest = (h - line.alpha - line.beta * x)[plain]
     knots, values = fit_size_curve(raw, passages, groups) if curve else ((), ())

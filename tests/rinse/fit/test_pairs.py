@@ -35,7 +35,11 @@ def test_both_forms_of_a_users_pair(tmp_path: Path, name: str) -> None:
         ("Is it old?", True),
         ("Is it tall?", False),
     ]
-    assert questions.sides[0].passages == questions.sides[1].passages == (Passage(**passage),)
+    assert (
+        questions.sides[0].passages
+        == questions.sides[1].passages
+        == (Passage(text="The tower is old.", title="Tower", source_id="t"),)
+    )
     assert (questions.family, questions.group) == ("mine", "g")
     assert (sets.family, sets.group) == ("own", f"{name}:1")
     assert [side.passages[0].text for side in sets.sides] == ["Ann built it.", "It is red."]

@@ -57,9 +57,10 @@ def test_the_unit_of_a_feature_does_not_matter() -> None:
     random = np.random.default_rng(4)
     good, bad = random.normal(0.5, 1.0, (30, 3)), random.normal(0.0, 1.0, (30, 3))
     unit = np.array([1.0, 1000.0, 1e-3])
-    keys = {"groups": [str(i) for i in range(30)], "families": ["f"] * 30}
-    plain = fit_conditional_head(good, bad, **keys)
-    assert fit_conditional_head(good * unit, bad * unit, **keys) * unit == pytest.approx(plain, rel=1e-4)
+    groups, families = [str(i) for i in range(30)], ["f"] * 30
+    plain = fit_conditional_head(good, bad, groups=groups, families=families)
+    scaled = fit_conditional_head(good * unit, bad * unit, groups=groups, families=families)
+    assert scaled * unit == pytest.approx(plain, rel=1e-4)
 
 
 def test_a_constant_feature_weighs_nothing_and_a_perfect_one_stays_finite() -> None:
@@ -89,8 +90,7 @@ def test_what_has_no_direction_is_refused() -> None:
 @pytest.mark.parametrize("bad", [np.array([[math.nan]]), np.array([[1.0, 2.0]])])
 def test_nan_and_wrong_shapes_are_refused(bad: np.ndarray) -> None:
     """NaN never decides."""
-    keys = {"groups": ["a"], "families": ["f"]}
     with pytest.raises(FitError, match=r"NaN|shape"):
-        fit_conditional_head(np.array([[1.0]]), bad, **keys)
+        fit_conditional_head(np.array([[1.0]]), bad, groups=["a"], families=["f"])
     with pytest.raises(FitError, match=r"NaN|shape"):
-        fit_direction(np.array([[1.0]]), bad, **keys)
+        fit_direction(np.array([[1.0]]), bad, groups=["a"], families=["f"])
