@@ -23,6 +23,8 @@ from .sources import Source, passage_text, rejoin
 
 NO_TEXT_LOGIT = -20.0
 """What the reranker says of no text at all. It cannot be asked; this is below what it says of unrelated texts."""
+QUESTION_TOKENS = 512
+"""WordPieces read of a question; each two of them cost a pass a source."""
 MATCHES = 65_536
 """Sources and passages remembered, some hundred bytes each."""
 
@@ -92,7 +94,7 @@ class ContentReader:
     def parts(self, question: str) -> QuestionParts:
         """Cut a question into windows."""
         text = same_length(question)
-        tokens = self._lexicon.words.read([text])[0]
+        tokens = self._lexicon.words.read([text])[0].first(QUESTION_TOKENS)
         size, stride = self._settings.window.size, self._settings.window.stride
         spans = windows(len(tokens.ids), size=size, stride=stride)
         weights = self._lexicon.weights(tokens)

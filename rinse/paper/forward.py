@@ -51,10 +51,14 @@ class PairModel:
 
         Of `relevance` shape `(1,)`; of `span` shape `(tokens, 2)`, start and end logits. Padding is masked: an
         answer depends on its batch only by float32 rounding.
+
+        Raises:
+            BackboneCorruptError: the model cannot be loaded, or reads less than a window holds.
         """
         import torch
 
         model = load_model(self._backbone, self._kind, self._device)
+        self._check_length(max((len(window.ids) for window in windows), default=0), model.config)
         answers: dict[int, NDArray[np.float32]] = {}
         for rows in by_length([len(window.ids) for window in windows], self._batch_tokens):
             ids, mask, types = self._stack([windows[row] for row in rows], model.config)
@@ -72,6 +76,17 @@ class PairModel:
             for row, answer in zip(rows, values.float().cpu().numpy(), strict=True):
                 answers[row] = answer if self._kind == "relevance" else answer[: len(windows[row].ids)]
         return [answers[row] for row in range(len(windows))]
+
+    def _check_length(self, longest: int, config: PretrainedConfig) -> None:
+        first = (
+            (config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
+        )  # RoBERTa counts from there
+        reads = config.max_position_embeddings - first
+        if longest > reads:
+            raise BackboneCorruptError(
+                f"{self._backbone.name} reads at most {reads} tokens, the settings gave it {longest}. "
+                "Shorten reranker_tokens or span_tokens, or pass another model."
+            )
 
     @staticmethod
     def _stack(windows: Sequence[PairWindow], config: PretrainedConfig) -> tuple[NDArray[np.int64], ...]:
@@ -160,7 +175,7 @@ def _quiet() -> Iterator[None]:
 
     before = logging.get_verbosity()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:

@@ -27,10 +27,10 @@ from .settings import ReaderSettings
 from .sources import passage_text
 from .span import NO_SPAN_MARGIN, PassageSpan, SpanReader, best_answer
 
-RERANKER = "nreimers/mmarco-mMiniLMv2-L12-H384-v1"
-SPAN = "FacebookAI/roberta-base"
+DEFAULT_RERANKER = "nreimers/mmarco-mMiniLMv2-L12-H384-v1"
+DEFAULT_SPAN_BASE = "FacebookAI/roberta-base"
 """What a span reader is fitted from; it has no head for answers until then."""
-LATENT = "Qwen/Qwen2.5-1.5B-Instruct"
+DEFAULT_LATENT = "Qwen/Qwen2.5-1.5B-Instruct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ class PaperBackbones:
         *,
         span: str | Path,
         words: str | Path = DEFAULT_ENCODER,
-        reranker: str | Path = RERANKER,
-        latent: str | Path = LATENT,
+        reranker: str | Path = DEFAULT_RERANKER,
+        latent: str | Path = DEFAULT_LATENT,
         allow_hub: bool = True,
     ) -> Self:
         """Find all four by name or folder; see `find_backbone` for what is raised."""

@@ -15,23 +15,11 @@ from rinse.paper import (
     PaperReaders,
     PaperScorer,
     PaperSettings,
-    ReaderSettings,
     WordPieces,
 )
 from rinse.profile import Origin
 from rinse.size import SizeCorrection
-from tests.rinse.paper.tiny_models import LATENT_DIMS, TinyModels, write_tiny_models
-
-SETTINGS = ReaderSettings(layer=2)
-TEXTS = (
-    "The queen built the red castle on the north mountain.",
-    "The castle is by the river. The captain moved to the city.",
-    "A ship was found. The team won the first match.",
-    "The king of the old island wrote a novel and a song.",
-    "The band moved west.",
-    "The tower of the city was founded by a captain.",
-)
-QUESTION = "Which river is by the castle that the queen built?"
+from tests.rinse.paper.tiny_models import LATENT_DIMS, QUESTION, SETTINGS, TEXTS, TinyModels, write_tiny_models
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
+from rinse.paper import ReaderSettings
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -20,6 +22,18 @@ WORDS = re.findall(
     "born died built wrote won moved founded named north south east west old new red blue green first second "
     "question document documents answer enough information contain read yes no",
 )
+
+SETTINGS = ReaderSettings(layer=2, function_idf=0.5)
+"""The paper's, for these models: few layers, and an IDF counted on few texts."""
+TEXTS = (
+    "The queen built the red castle on the north mountain.",
+    "The castle is by the river. The captain moved to the city.",
+    "A ship was found. The team won the first match.",
+    "The king of the old island wrote a novel and a song.",
+    "The band moved west.",
+    "The tower of the city was founded by a captain.",
+)
+QUESTION = "Which river is by the castle that the queen built?"
 
 LAYERS = 4
 """Blocks of the tiny language model."""
