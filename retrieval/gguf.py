@@ -74,7 +74,7 @@ def _through_transformers(file: Path, folder: Path) -> None:
     config = read.config
     # a model that knows where it came from refuses to be saved
     del config.quantization_config
-    plain = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    plain = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
     plain.load_state_dict(read.state_dict())
     plain.save_pretrained(folder)
     tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))

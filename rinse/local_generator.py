@@ -155,19 +155,19 @@ def _load(backbone: Backbone) -> tuple[Any, Tokenizer]:
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             backbone.folder,
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
             dtype=torch.float32,
-        ).eval()
+        )
         tokenizer = Tokenizer.from_file(str(backbone.folder / "tokenizer.json"))
     except Exception as error:  # the tokenizer's library raises plain Exception
         raise BackboneCorruptError(f"{backbone.folder} holds no causal language model: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return model, tokenizer
+    return model.eval(), tokenizer
 
 
 def _prompt_ids(tokenizer: Tokenizer, prompt: str) -> list[int]:
@@ -192,7 +192,7 @@ def _settings(model: Any, *, max_tokens: int, temperature: float, exact: bool) -
 
     ends = sorted(_end_ids(model))
     drawn = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}
-    return GenerationConfig(
+    return GenerationConfig(  # type: ignore[no-untyped-call]
         max_new_tokens=max_tokens,
         min_new_tokens=max_tokens if exact else None,
         eos_token_id=ends or None,

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from retrieval import backbones
 from retrieval.backbones import KNOWN, find_backbone
 from retrieval.errors import BackboneCorruptError, BackboneNotFoundError
 from retrieval.gguf import NEEDED, model_folder
@@ -60,6 +59,6 @@ def test_another_file_in_the_package_is_refused(tmp_path: Path, monkeypatch: pyt
         def locate_file(self, name: str) -> Path:
             return tmp_path / name
 
-    monkeypatch.setattr(backbones.metadata, "distribution", lambda _: Installed())
+    monkeypatch.setattr("retrieval.backbones.metadata.distribution", lambda _: Installed())
     with pytest.raises(BackboneCorruptError, match=known.gguf_sha256):
         find_backbone("SmolLM2-135M-Instruct", allow_hub=False)

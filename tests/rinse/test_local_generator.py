@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -52,9 +53,9 @@ PROMPT = "the king of the north built a bridge"
 
 def _direct(folder: Path, ids: list[int]) -> torch.Tensor:
     """Log-probabilities of every next token, from the model itself without a cache."""
-    model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model: Any = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
-        return torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), dim=-1)
+        return torch.log_softmax(model.eval()(torch.tensor([ids])).logits[0].double(), dim=-1)
 
 
 def _ids(folder: Path, text: str) -> list[int]:
