@@ -41,6 +41,8 @@ app = typer.Typer(
 
       python -m benchmarks overlap dev.jsonl.gz train.jsonl.gz
 
+      python -m benchmarks speed score --without-generation
+
     [bold]Exit status[/bold]
 
       0 a report was printed (failed searches are counted in it), 1 none could be made,
@@ -293,3 +295,4 @@ def _explained(error: Exception) -> Exception:
 
 from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401  # its commands join `app`
 from . import cli_data as _cli_data  # noqa: E402, F401
+from . import cli_speed as _cli_speed  # noqa: E402, F401

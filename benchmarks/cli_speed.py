@@ -1,0 +1,66 @@
+"""Commands about time, and about what must not change a score. Part of the command line of `benchmarks.cli`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .cli import Json, Seed, app, reporting
+
+speed = typer.Typer(no_args_is_help=True, help="How long things take, beside what else could be done.")
+app.add_typer(speed, name="speed")
+
+
+@speed.callback()
+def _speed() -> None:
+    """Keeps the name of a single command necessary."""
+
+
+@speed.command()
+def score(
+    *,
+    repeat: Annotated[int, typer.Option("--repeat", help="Repetitions of each case, each with another text.")] = 5,
+    threads: Annotated[int, typer.Option("--threads", help="Threads of everything that is measured.")] = 2,
+    case: Annotated[
+        list[str] | None, typer.Option("--case", help="Only this case; may be repeated. Default: all.")
+    ] = None,
+    without_generation: Annotated[
+        bool, typer.Option("--without-generation", help="Don't measure the language model: it takes most time.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Milliseconds of the default scorer, by what it has seen before, and as ratios to what else could be done.
+
+    first5: five new passages of 120 words; known5: an earlier search read them for another question;
+    next5: five known ones and five new ones; unchanged: the same set again; passages20, 50, 120: all new;
+    five-turn: a search of five turns with five new passages each, scored after each.
+
+    The text is invented. ratio_to_generation: to SmolLM2-135M-Instruct generating 24 tokens after question and
+    passages, up to 25 of them; ratio_to_cross_encoder: to one pass for each passage that is new to the question;
+    ratio_to_scratch: to the same scorer without its memory. Below 1 the scorer is faster.
+
+    Times are honest on a machine that does nothing else; `load_before` in the settings says what it did.
+
+    [bold]Examples[/bold]
+
+      python -m benchmarks speed score --json
+
+      python -m benchmarks speed score --without-generation --case first5 --case known5
+    """
+    with reporting(as_json=as_json) as reports:
+        from rinse.scorer import RinseScorer
+
+        from .speed.cases import CASES
+        from .speed.score import SpeedOptions, default_cross_encoder, local_generator, run_speed_score
+
+        options = SpeedOptions(repeat=repeat, threads=threads, cases=tuple(case or CASES), seed=seed)
+        reports.append(
+            run_speed_score(
+                RinseScorer.small,
+                generator=None if without_generation else local_generator(),
+                cross_encoder=default_cross_encoder(),
+                options=options,
+            )
+        )

@@ -1,0 +1,1 @@
+"""How long does scoring take, beside what else could be done with the same text?"""
