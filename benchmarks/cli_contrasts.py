@@ -125,6 +125,10 @@ def pairwise(
             "--overlap-with", help="Files that were fitted on: adds rows without groups that share text."
         ),
     ] = None,
+    ablation: Annotated[
+        bool,
+        typer.Option("--ablation", help="Adds rows for every set of a scorer's readers; scores nothing again."),
+    ] = False,
     order: Annotated[
         str, typer.Option("--order", help="How a set is presented: bm25, or given (shuffled once).")
     ] = "bm25",
@@ -173,6 +177,7 @@ def pairwise(
             added=_numbers(added),
             limit=limit,
             held_out=held_out,
+            ablation=ablation,
             order=order,
             overlap_with=tuple(overlap_with or ()),
             scoring=ScoringOptions(folder=scores or scores_folder(), processes=processes, seconds=record_seconds),

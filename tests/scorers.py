@@ -90,6 +90,24 @@ class _WithProbability:
     readers: tuple[ReaderScore, ...] = ()
 
 
+class ThreeReaders(WordScorer):
+    """Adds up three readers: the share of words, the number of passages, and what one word tells."""
+
+    def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+        share = super().score(question, evidence).score
+        values = {"content": share, "span": float("amber" in _text(evidence)), "latent": -0.1 * len(evidence)}
+        readers = tuple(ReaderScore(reader=name, raw=3 * one, corrected=one) for name, one in values.items())
+        return Sufficiency(score=sum(values.values()), readers=readers, passages=len(evidence))
+
+
+def _text(evidence: EvidenceSet) -> str:
+    return " ".join(passage.text for passage in evidence)
+
+
+def three_readers() -> ThreeReaders:
+    return ThreeReaders(fingerprint="three-1")
+
+
 def words() -> WordScorer:
     return WordScorer()
 

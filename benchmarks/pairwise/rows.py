@@ -33,6 +33,8 @@ FEWEST_POOLED = 150
 
 Pair: TypeAlias = tuple[Contrast, Side, Side]
 Groups: TypeAlias = frozenset[tuple[str, str]]
+Test: TypeAlias = tuple[str, str, int]
+"""Dataset, construction and number of shared additions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class Measured:
     rows: list[Row]
     headline: list[dict[str, Draws]]
     """For each headline row the draws by system."""
+    whole: dict[Test, dict[str, Draws]]
+    """For each row over all pairs the draws by system."""
 
 
 def measure(
@@ -76,6 +80,7 @@ def measure(
     """
     rows: list[Row] = []
     headline: list[dict[str, Draws]] = []
+    whole: dict[Test, dict[str, Draws]] = {}
     for block in _with_pooled(blocks):
         for subset, mask in _subsets(block, overlapping).items():
             pairs = [pair for pair, kept in zip(block.pairs(), mask, strict=True) if kept]
@@ -93,9 +98,12 @@ def measure(
             }
             found = _Comparison(block, pairs, reference, draws, seed)
             rows += [labels | found.row(system) for system in block.columns]
+            drawn = {system: found.draws(system) for system in block.columns}
+            if subset == "all":
+                whole[block.dataset, block.construction, block.added] = drawn
             if counts:
-                headline.append({system: found.draws(system) for system in block.columns})
-    return Measured(rows=rows, headline=headline)
+                headline.append(drawn)
+    return Measured(rows=rows, headline=headline, whole=whole)
 
 
 def _with_pooled(blocks: Sequence[Block]) -> list[Block]:

@@ -23,8 +23,10 @@ from ..datasets.sample import draw_groups
 from ..errors import DatasetError, SettingsError
 from ..output import Report, Row
 from ..overlap import Fingerprints, overlap
+from .ablation import ablation_rows
 from .columns import make_blocks
 from .cuework import by_kind, conditions
+from .falls import with_falls
 from .rows import FEWEST_POOLED, Groups, measure, summary
 from .scoring import Scored, ScoreJob, ScoringOptions, bm25_order, given_order, jobs_of, score_all
 from .systems import System, resolve
@@ -64,6 +66,8 @@ class PairwiseOptions:
     held_out: bool = False
     order: str = "bm25"
     """`bm25` or `given`."""
+    ablation: bool = False
+    """Whether rows for every non-empty set of a scorer's readers are added."""
     overlap_with: tuple[Path, ...] = ()
     """Files that something was fitted on; adds rows without groups that share text with them."""
     scoring: ScoringOptions = field(default_factory=lambda: ScoringOptions(folder=scores_folder()))
@@ -104,21 +108,29 @@ def run_pairwise(options: PairwiseOptions) -> Report:
         processes=options.scoring.processes,
     )
     reference = systems[0].name if systems else None
+    overlapping = _overlapping(contrasts, options.overlap_with)
     measured = measure(
         blocks,
         reference=reference,
         held_out=options.held_out,
-        overlapping=_overlapping(contrasts, options.overlap_with),
+        overlapping=overlapping,
         draws=options.draws,
         seed=seed,
     )
     labels: Row = {"added": 0, "split": "+".join(sorted({one.split for one in contrasts}))}
     labels |= {"held_out": options.held_out, "headline": True}
+    rows = [
+        *map(with_paper, with_falls(measured)),
+        *summary(measured.headline, reference=reference, labels=labels),
+    ]
+    if options.ablation:
+        bounds: dict[str, Any] = {"overlapping": overlapping, "draws": options.draws, "seed": seed}
+        rows += [row for one in scored for row in ablation_rows(blocks, one, labels=labels, **bounds)]
     return Report(
         benchmark="pairwise",
         settings=_settings(options, contrasts) | {"contrasts_made": made},
         seed=seed,
-        rows=[*map(with_paper, measured.rows), *summary(measured.headline, reference=reference, labels=labels)],
+        rows=rows,
         failures=[
             *fault_counts(faults),
             *(failure for one in scored for failure in one.failures),
@@ -271,6 +283,7 @@ def _settings(options: PairwiseOptions, contrasts: Sequence[Contrast]) -> dict[s
         "limit": options.limit,
         "held_out": options.held_out,
         "order": options.order,
+        "ablation": options.ablation,
         "overlap_with": [path.name for path in options.overlap_with],
         "processes": options.scoring.processes,
         "draws": options.draws,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from rich.markup import escape
@@ -47,7 +47,9 @@ _Place: TypeAlias = tuple[str | int | float | bool | None, ...]
 
 
 def pairwise_tables(rows: Sequence[Row]) -> list[Table]:
-    """Headline rows with their summary; what stands beside them; subsets; cues under additions; the paper."""
+    """Headline rows with their summary; what stands beside them; subsets; additions; readers; the paper."""
+    ablation = [row for row in rows if row.get("readers")]
+    rows = [row for row in rows if not row.get("readers")]
     plain = [row for row in rows if row["subset"] == "all" and row["added"] == 0]
     tables = [
         _pivot("Headline: pairwise accuracy, 95 % interval", [row for row in plain if row["headline"]], _test)
@@ -70,7 +72,33 @@ def pairwise_tables(rows: Sequence[Row]) -> list[Table]:
                 f"{escape(str(dataset))}, {construction}: shared additions", same, lambda row: f"+{row['added']}"
             )
         )
-    return [table for table in [*tables, _paper(rows)] if table.row_count]
+    tables += [_falls(rows), *_ablation(ablation), _paper(rows)]
+    return [table for table in tables if table.row_count]
+
+
+def _ablation(rows: Sequence[Row]) -> Iterator[Table]:
+    """Sets of readers down, tests across, a table for each scorer and subset."""
+    for system, subset in dict.fromkeys((row["system"], row["subset"]) for row in rows):
+        same = [
+            row | {"system": row["readers"]} for row in rows if (row["system"], row["subset"]) == (system, subset)
+        ]
+        suffix = "" if subset == "all" else f", subset {subset}"
+        yield _pivot(f"Readers of {escape(str(system))}{suffix}", same, _test)
+
+
+def _falls(rows: Sequence[Row]) -> Table:
+    """What the largest number of shared additions costs."""
+    found = [row for row in rows if row.get("fall") is not None]
+    most = max((int(row["added"] or 0) for row in found), default=0)
+    as_accuracy = {f"pairwise_accuracy{end}": f"fall{end}" for end in ("", "_lo", "_hi")}
+    same = [
+        row | {shown: row[name] for shown, name in as_accuracy.items()} for row in found if row["added"] == most
+    ]
+    return _pivot(
+        f"Fall of the accuracy from +0 to +{most}, paired 95 % interval",
+        same,
+        lambda row: f"{escape(str(row['dataset']))}\n{row['construction']}",
+    )
 
 
 def _test(row: Row) -> str:
@@ -112,7 +140,7 @@ def _cell(row: Row) -> str:
 
 def _short(share: float) -> str:
     """Two digits without the leading zero, so that many columns fit a terminal."""
-    return f"{share:.2f}".removeprefix("0")
+    return f"{share:.2f}".replace("0.", ".", 1)
 
 
 def _paper(rows: Sequence[Row]) -> Table:
