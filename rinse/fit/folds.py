@@ -70,7 +70,7 @@ def fit_light_parts(
     return LightParts(
         head=head,
         direction=direction,
-        corrections=_corrections(groups, readings, head, direction),
+        corrections=_corrections(readings, head, direction),
         groups=len(set(zip(pairs.families, pairs.groups, strict=True))),
         pairs=len(pairs.good),
     )
@@ -90,16 +90,11 @@ def _pairs(groups: Sequence[TrainingGroup], readings: Sequence[GroupReadings]) -
 
 
 def _corrections(
-    groups: Sequence[TrainingGroup],
     readings: Sequence[GroupReadings],
     head: NDArray[np.float64],
     direction: NDArray[np.float32],
 ) -> dict[str, SizeCorrection]:
-    flat = [
-        (f"{number}:{one.side}", one)
-        for number, (_, read) in enumerate(zip(groups, readings, strict=True))
-        for one in read.readings
-    ]
+    flat = [(f"{number}:{one.side}", one) for number, read in enumerate(readings) for one in read.readings]
     names = [name for name, _ in flat]
     sizes = [one.passages for _, one in flat]
     padded = [one.added > 0 for _, one in flat]

@@ -34,11 +34,14 @@ MAX_FILE_BYTES = 16 * 2**30
 """Largest file, unpacked; a small gzip file may unpack to anything."""
 MAX_PASSAGES = 1000
 """Passages of a side."""
+FAMILY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+"""A family's name is also that of a folder."""
 FAMILY = "own"
 """Family of pairs that name none."""
 
 _Text = Annotated[str, Field(pattern=r"\S")]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Family = Annotated[str, Field(pattern=f"^{FAMILY_PATTERN}$")]
 
 
 class _Strict(BaseModel):
@@ -68,7 +71,7 @@ class _PairLine(_Strict):
     passages: _Passages | None = None
     answers: tuple[_Text, ...] = ()
     group: _Name | None = None
-    family: _Name = FAMILY
+    family: _Family = FAMILY
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -114,7 +117,7 @@ class _Contrast(_Strict):
         support: tuple[Annotated[int, Field(ge=0)], ...] = ()
 
     format: Literal["sufficit-contrast-1"]
-    dataset: _Name
+    dataset: _Family
     group: Annotated[str, Field(min_length=1)]
     passages: tuple[Piece, ...]
     sides: tuple[Side, ...]

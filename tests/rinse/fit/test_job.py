@@ -1,0 +1,229 @@
+"""The whole fit on tiny models: what it makes, that it goes on, and that two runs give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from retrieval import EvidenceSet
+from rinse.fit.errors import FitError, FolderError
+from rinse.fit.job import FitProgress, fit_paper
+from rinse.fit.pairs import stream_pairs
+from rinse.fit.paper import PaperFit
+from rinse.fit.span_training import SpanTraining
+from rinse.paper.profile import PaperProfile
+from rinse.paper.scorer import PaperScorer
+from rinse.paper.settings import ReaderSettings
+from tests.rinse.paper.tiny_models import TinyModels
+
+_BUILDERS = ("king", "queen", "captain", "band", "team", "match")
+_BUILT = ("bridge", "tower", "castle", "ship")
+
+
+def _write_pairs(path: Path) -> Path:
+    """Two families of six questions; a distractor replaces the passage with the answer."""
+    lines = []
+    for number, builder in enumerate(_BUILDERS * 2):
+        built, other = _BUILT[number % 4], _BUILT[(number + 1) % 4]
+        other_passage = f"the {other} in the north is old and it is green {number}"
+        line = {
+            "question": f"who built the {built} in the city",
+            "sufficient": [f"the {builder} built the {built} in the city {number}", other_passage],
+            "insufficient": [f"the {built} is in the city {number}", other_passage],
+            "answers": [builder],
+            "group": f"q{number}",
+            "family": "towns" if number < 6 else "ships",
+        }
+        lines.append(json.dumps(line))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def fit(tmp_path: Path, tiny_models: TinyModels) -> PaperFit:
+    return PaperFit(
+        pairs=(_write_pairs(tmp_path / "pairs.jsonl"),),
+        out=tmp_path / "profile",
+        words=str(tiny_models.words),
+        reranker=str(tiny_models.reranker),
+        span=str(tiny_models.span),
+        latent=str(tiny_models.latent),
+        settings=ReaderSettings(layer=2),
+        training=SpanTraining(batch=4, epochs=2, save_every=2, learning_rate=1e-3),
+        padding=(2, 4),
+        folds=True,
+        seed=5,
+    )
+
+
+def _profiles(folder: Path) -> dict[str, bytes]:
+    """Every byte that a scorer reads."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "work" not in path.parts and path.name != "lock"
+    }
+
+
+def test_a_fit_ends_in_a_profile_that_scores(fit: PaperFit) -> None:
+    """The statistics are those of the records: mean 0 and deviation 1 for every reader, folds beside the profile."""
+    report = fit_paper(fit)
+    assert report.fitted
+    assert report.records == 12 * 2 * 3
+    assert report.failed == 0
+    assert dict(report.families) == {"towns": 6, "ships": 6}
+    assert [path.relative_to(fit.out).as_posix() for path in report.profiles] == [
+        ".",
+        "folds/without-ships",
+        "folds/without-towns",
+    ]
+    scorer = PaperScorer.load(fit.out)
+    groups = list(stream_pairs(fit.pairs[0]))
+    scores = [
+        [one.corrected for one in scorer.score(side.question, EvidenceSet.of(side.passages)).readers]
+        for group in groups
+        for side in group.sides
+    ]
+    assert np.mean(scores, axis=0) == pytest.approx([0.0] * 3, abs=1e-3)
+    assert np.std(scores, axis=0) == pytest.approx([1.0] * 3, abs=1e-3)
+    for reader in ("span", "latent"):
+        correction = scorer.profile.corrections[reader]
+        assert correction.limit == 2
+        assert len(correction.knots) >= 2
+    fold = PaperProfile.load(fit.out / "folds" / "without-ships")
+    assert fold.settings.held_out == ()
+    assert "Span reader and IDF have seen ships" in fold.settings.origin.note
+    assert fold.fingerprint != scorer.profile.fingerprint
+    assert PaperScorer.load(fit.out / "folds" / "without-ships").profile.settings.name == "paper-without-ships"
+
+
+@pytest.mark.parametrize("stage", ["span", "readings", "profiles"])
+def test_an_interrupted_fit_goes_on_and_ends_with_the_same_bytes(
+    fit: PaperFit, tmp_path: Path, stage: str
+) -> None:
+    """Whatever a run had done must neither be lost nor show in the result."""
+
+    def interrupt(progress: FitProgress) -> None:
+        if progress.stage == stage and progress.done == min(3, progress.total - 1):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_paper(fit, progress=interrupt)
+    seen: list[FitProgress] = []
+    assert fit_paper(fit, progress=seen.append).fitted
+    if stage == "span":
+        assert next(one for one in seen if one.stage == "span").done == 2
+    else:
+        assert all(one.stage != "span" for one in seen)
+    whole = replace(fit, out=tmp_path / "whole")
+    fit_paper(whole)
+    assert _profiles(fit.out) == _profiles(whole.out)
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from rinse.fit.job import fit_paper
+from rinse.fit.paper import PaperFit
+from rinse.fit.span_training import SpanTraining
+from rinse.paper.settings import ReaderSettings
+
+def say(progress):
+    print(progress.stage, progress.done, flush=True)
+    if progress.stage == "readings" and progress.done == 5:
+        sys.stdin.read()
+
+fit_paper(PaperFit(
+    pairs=(Path({pairs!r}),), out=Path({out!r}), words={words!r}, reranker={reranker!r}, span={span!r},
+    latent={latent!r}, settings=ReaderSettings(layer=2),
+    training=SpanTraining(batch=4, epochs=2, save_every=2, learning_rate=1e-3), padding=(2, 4), folds=True, seed=5,
+), progress=say)
+"""
+
+
+def test_a_killed_process_leaves_a_folder_that_goes_on(fit: PaperFit, tmp_path: Path) -> None:
+    """SIGKILL runs no handler: the lock is free, a line that was cut off is dropped, the bytes are the same."""
+    code = _KILLED.format(
+        root=str(Path(__file__).resolve().parents[3]), pairs=str(fit.pairs[0]), out=str(fit.out), words=fit.words,
+        reranker=fit.reranker, span=fit.span, latent=fit.latent,
+    )  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert any(line.strip() == "readings 5" for line in process.stdout)
+        with pytest.raises(FolderError, match="Another process"):
+            fit_paper(fit)
+        os.kill(process.pid, signal.SIGKILL)
+    with (fit.out / "work" / "readings.jsonl").open("ab") as file:
+        file.write(b'{"format": "sufficit-readings-1", "key"')
+    before = (fit.out / "work" / "readings.jsonl").read_bytes().splitlines()[:5]
+    fit_paper(fit)
+    lines = (fit.out / "work" / "readings.jsonl").read_bytes().splitlines()
+    assert lines[:5] == before
+    assert len(lines) == 12
+    whole = replace(fit, out=tmp_path / "whole")
+    fit_paper(whole)
+    assert _profiles(fit.out) == _profiles(whole.out)
+
+
+def test_a_finished_folder_is_fitted_again_only_if_something_changed(fit: PaperFit) -> None:
+    """Nothing is done twice, and what changed is said; readings that still hold are not made again."""
+    fit_paper(fit)
+    made = _profiles(fit.out)
+    assert not fit_paper(fit).fitted
+    report = fit_paper(replace(fit, penalty=3.0))
+    assert report.fitted
+    assert report.changed == ("penalty",)
+    assert len((fit.out / "work" / "readings.jsonl").read_bytes().splitlines()) == 12
+    assert _profiles(fit.out) != made
+    (fit.out / "paper.json").write_text("{}", encoding="utf-8")
+    assert fit_paper(replace(fit, penalty=3.0)).fitted
+
+
+def test_a_family_left_out_is_seen_by_nothing(fit: PaperFit) -> None:
+    """Held out means the span reader and the IDF as well."""
+    alone = replace(fit, without=("ships",), folds=False)
+    fit_paper(alone)
+    profile = PaperProfile.load(fit.out)
+    assert profile.settings.held_out == ("ships",)
+    assert profile.settings.name == "paper-without-ships"
+    lines = fit.pairs[0].read_text(encoding="utf-8").splitlines()
+    other = fit.pairs[0].with_name("towns.jsonl")
+    other.write_text("\n".join(line for line in lines if '"towns"' in line), encoding="utf-8")
+    fit_paper(replace(fit, pairs=(other,), out=fit.out.with_name("towns"), folds=False))
+    same = PaperProfile.load(fit.out.with_name("towns"))
+    assert np.array_equal(profile.idf, same.idf)
+    assert np.array_equal(profile.head, same.head)
+
+
+def test_families_that_share_the_heavy_parts_leave_clean_folds(fit: PaperFit) -> None:
+    """The protocol of the paper: the span reader trained once on families that are not reported."""
+    fit_paper(replace(fit, shared=("towns",)))
+    assert PaperProfile.load(fit.out / "folds" / "without-ships").settings.held_out == ("ships",)
+    assert PaperProfile.load(fit.out / "folds" / "without-towns").settings.held_out == ()
+
+
+def test_what_cannot_be_fitted_is_refused_before_any_work(fit: PaperFit, tmp_path: Path) -> None:
+    """Each with a remedy; a folder that holds something else is left alone."""
+    with pytest.raises(FitError, match="--without rivers: the files hold the families ships, towns"):
+        fit_paper(replace(fit, without=("rivers",)))
+    with pytest.raises(FitError, match="No pair is left"):
+        fit_paper(replace(fit, without=("towns", "ships")))
+    with pytest.raises(FitError, match="two families"):
+        fit_paper(replace(fit, without=("towns",)))
+    with pytest.raises(FitError, match="names no family"):
+        fit_paper(replace(fit, families={"towns": "../up"}))
+    with pytest.raises(FolderError, match="holds no fit"):
+        fit_paper(replace(fit, out=tmp_path))
+    with pytest.raises(FitError, match="--padding"):
+        fit_paper(replace(fit, padding=(1000,), training=None, folds=False))
