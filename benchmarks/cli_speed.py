@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -64,3 +65,36 @@ def score(
                 options=options,
             )
         )
+
+
+@app.command()
+def invariance(
+    *,
+    contrasts: Annotated[list[Path], typer.Option("--contrasts", help="What `contrasts` wrote; may be repeated.")],
+    records: Annotated[int, typer.Option("--records", help="Sides of contrasts that are scored.")] = 2_000,
+    scorer: Annotated[
+        str, typer.Option("--scorer", help="rinse-small, minilm-cosine, package.module:factory.")
+    ] = "rinse-small",
+    seed: Seed = 17,
+    as_json: Json = False,
+) -> None:
+    """Does a score depend on what it must not depend on? The largest difference, and decisions that change.
+
+    Every set is scored in order of arrival; then shuffled and built up turn by turn with repeats, by a scorer that
+    has seen nothing (one record in ten), with other records at the same time, with one and with two threads, and
+    in another process. Decisions are those of the thresholds that are shipped for the scorer.
+
+    Exit status 1 if a difference reaches 0.0001 or a decision changes.
+
+    [bold]Example[/bold]
+
+      python -m benchmarks invariance --contrasts dev.contrasts.jsonl.gz --records 2000 --json
+    """
+    with reporting(as_json=as_json) as reports:
+        from .invariance import InvarianceOptions, holds, run_invariance
+        from .pairwise.systems import resolve
+
+        options = InvarianceOptions(contrasts=tuple(contrasts), records=records, seed=seed)
+        reports.append(run_invariance(resolve(scorer).maker(None), options))
+    if not holds(reports[0]):
+        raise typer.Exit(1)

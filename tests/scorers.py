@@ -108,6 +108,21 @@ def three_readers() -> ThreeReaders:
     return ThreeReaders(fingerprint="three-1")
 
 
+class ForgetfulScorer(WordScorer):
+    """Its score moves with every call, which no scorer's may."""
+
+    def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+        _CALLS.append(question)
+        return Sufficiency(score=0.01 * len(_CALLS))
+
+
+_CALLS: list[str] = []
+
+
+def forgetful() -> ForgetfulScorer:
+    return ForgetfulScorer(fingerprint="forgetful-1")
+
+
 def words() -> WordScorer:
     return WordScorer()
 

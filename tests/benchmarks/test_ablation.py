@@ -81,8 +81,8 @@ def test_the_fall_under_additions_is_paired(tmp_path: Path) -> None:
         *named(world(10, asked="amber", planted="amber", seed=1, added=20), "a"),
         *named(world(10, asked="amber", planted="amber", seed=2, added=20), "b"),
     ]
-    found = report(tmp_path, contrasts, "words", added=(0, 20))
-    system = {"system": "tests.scorers:words", "subset": "all"}
+    found = report(tmp_path, contrasts, cues_added=(0, 20))
+    system = {"system": "cue-min-idf", "subset": "all"}
     falls = []
     for dataset in ("a", "b"):
         (alone,) = rows(found, **system, dataset=dataset, added=0)
@@ -101,7 +101,7 @@ def test_the_fall_under_additions_is_paired(tmp_path: Path) -> None:
 def test_people_see_readers_and_falls_in_sections_of_their_own(ablated: Report, tmp_path: Path) -> None:
     """And the headline table is what it is without them."""
     contrasts = named(world(6, seed=1, added=20), "a")
-    added = report(tmp_path, contrasts, "words", added=(0, 20))
+    added = report(tmp_path, contrasts, cues_added=(0, 20))
     console = Console(width=200, record=True, file=(tmp_path / "shown").open("w"))
     for table in [*pairwise_tables(ablated.rows), *pairwise_tables(added.rows)]:
         console.print(table)
