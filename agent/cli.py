@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from .cli_errors import reported
+from .cli_fit import add_fit
 from .cli_index import index_app
 from .cli_trace import trace_app
 from .config import load_settings
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.add_typer(index_app, name="index")
 app.add_typer(trace_app, name="trace")
+add_fit(app)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
 
