@@ -73,6 +73,8 @@ def run_invariance(make: MakeScorer, options: InvarianceOptions) -> Report:
         DatasetError: a file cannot be read, or holds nothing.
         BenchmarkError: the scorer could not be made in the other process.
     """
+    import torch
+
     jobs, faults = draw_jobs(options)
     scorer = make()
     thresholds = shipped_thresholds(scorer.fingerprint)
@@ -93,6 +95,7 @@ def run_invariance(make: MakeScorer, options: InvarianceOptions) -> Report:
         "contrasts": [path.name for path in options.contrasts],
         "records": len(jobs),
         "bound": BOUND,
+        "reference_threads": torch.get_num_threads(),
         "scorer": scorer.fingerprint,
         "answer_at": thresholds.answer_at if thresholds else None,
         "abstain_below": thresholds.abstain_below if thresholds else None,

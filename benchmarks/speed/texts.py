@@ -10,6 +10,8 @@ import random
 from retrieval import Passage
 
 PASSAGE_WORDS = 120
+"""Of an average passage; about 185 tokens of the default encoder."""
+_ENDS_AT = 112
 """A passage ends with the sentence in which it reaches so many words."""
 
 _SYLLABLES = ("ar", "bel", "cor", "dun", "el", "fen", "gar", "hol", "is", "kem", "lor", "mar", "nor", "ost", "pel")
@@ -58,10 +60,10 @@ class Writer:
         self._random = random.Random(seed)  # noqa: S311  no secret: the same seed must give the same text
 
     def passage(self) -> Passage:
-        """A passage with a title, of `PASSAGE_WORDS` words and the rest of its last sentence."""
+        """A passage with a title, of about `PASSAGE_WORDS` words."""
         title = f"{self._name()} {self._pick(_THINGS).title()}"
         sentences: list[str] = []
-        while sum(len(sentence.split()) for sentence in sentences) < PASSAGE_WORDS:
+        while sum(len(sentence.split()) for sentence in sentences) < _ENDS_AT:
             sentences.append(self._sentence())
         return Passage(title=title, text=" ".join(sentences))
 
