@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from retrieval import Passage
-from retrieval.text import normalise, sentences, terms
+from retrieval.text import sentences, terms
 
 from ..readers.states import plain_text
+from .answers import holds, occurrences
 from .groups import TrainingGroup, TrainingSide
-from .padding import holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +61,6 @@ def _pair(side: TrainingSide, donors: Sequence[Passage]) -> Iterator[tuple[SpanE
         return
 
 
-def occurrences(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
-    """Where answers stand in a text as whole words, letter case aside, in the order of the text.
-
-    >>> occurrences("Ann met Anna. ANN won.", ["Ann"])
-    [(0, 3), (14, 17)]
-    """
-    spans = {
-        match.span()
-        for answer in answers
-        if answer.strip()
-        for match in re.finditer(rf"(?<!\w){re.escape(answer.strip())}(?!\w)", text, re.IGNORECASE)
-    }
-    return sorted(spans, key=lambda span: (span[0], -span[1]))
-
-
 def _negative(
     side: TrainingSide,
     passage: Passage,
@@ -84,7 +68,7 @@ def _negative(
     found: Sequence[tuple[int, int]],
     donors: Sequence[Passage],
 ) -> SpanExample | None:
-    clean = [donor for donor in donors if donor.id != passage.id and not _answers(donor, side.answers)]
+    clean = [donor for donor in donors if donor.id != passage.id and not holds(donor.full_text, side.answers)]
     replaced = _replaced(side.question, text, found, [plain_text(donor.text) for donor in clean])
     if replaced is not None:
         candidate, at = _with(passage, replaced[0]), replaced[1]
@@ -93,7 +77,7 @@ def _negative(
         candidate, at = _with(donor, plain_text(donor.text)), 0
     else:
         return None
-    if _answers(candidate, side.answers):
+    if holds(candidate.full_text, side.answers):  # the reader sees the heading too
         return None
     return SpanExample(question=side.question, passage=candidate, start=at, end=None)
 
@@ -127,16 +111,6 @@ def _window(question: str, words: int, donors: Sequence[str], used: set[str]) ->
 
 def _shared(question: str, text: str) -> int:
     return len(set(terms(question)) & set(terms(text)))
-
-
-def _answers(passage: Passage, answers: Sequence[str]) -> bool:
-    """Whether an answer survives anywhere a reader could see it, the heading included."""
-    return bool(occurrences(passage.full_text, answers)) or holds(passage.full_text, _long(answers))
-
-
-def _long(answers: Sequence[str]) -> set[str]:
-    """Answers for which a match inside a word is no accident ("No" is inside "north")."""
-    return {plain for answer in answers if len(plain := normalise(answer)) > 3}
 
 
 def _with(passage: Passage, text: str) -> Passage:

@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-import random
+import hashlib
 from collections.abc import Sequence
+from itertools import chain, islice
 
 from retrieval import Passage
-from retrieval.text import normalise
 
+from .answers import holds
 from .groups import TrainingGroup
 
 
 class Padding:
     """Draws passages of other questions of a family.
 
+    A family's passages stand in one seeded order; a group takes those that follow a place of its own.
+
     Args:
         groups: All groups; their passages are what is drawn from.
-        seed: Gives every group its own draw, whatever else is fitted to.
+        seed: Of the order and the places.
     """
 
     def __init__(self, groups: Sequence[TrainingGroup], *, seed: int) -> None:
         self._seed = seed
-        self._pools: dict[str, dict[str, Passage]] = {}
+        found: dict[str, dict[str, Passage]] = {}
         for group in sorted(groups, key=lambda one: one.key):
-            pool = self._pools.setdefault(group.family, {})
             for side in group.sides:
                 for passage in side.passages:
-                    pool.setdefault(passage.id, passage)
+                    found.setdefault(group.family, {}).setdefault(passage.id, passage)
+        self._pools = {
+            family: [pool[key] for key in sorted(pool, key=self._place)] for family, pool in found.items()
+        }
 
     def draw(self, group: TrainingGroup, count: int) -> tuple[Passage, ...]:
         """At most `count` passages, the same first ones for every count.
 
         None of the group's own, and none that holds one of its answers: that could change a label.
         """
+        pool = self._pools.get(group.family, [])
         own = {passage.id for side in group.sides for passage in side.passages}
-        answers = {normalise(answer) for side in group.sides for answer in side.answers}
-        pool = list(self._pools[group.family].values())
-        order = random.Random(f"{self._seed}:{group.key}").sample(range(len(pool)), len(pool))  # noqa: S311
+        answers = {answer for side in group.sides for answer in side.answers}
+        begin = self._place(group.key) % max(len(pool), 1)
         drawn: list[Passage] = []
-        for place in order:
+        for passage in chain(islice(pool, begin, None), islice(pool, begin)):
             if len(drawn) == count:
                 break
-            if pool[place].id not in own and not holds(pool[place].text, answers):
-                drawn.append(pool[place])
+            if passage.id not in own and not holds(passage.full_text, answers):
+                drawn.append(passage)
         return tuple(drawn)
 
-
-def holds(text: str, answers: set[str]) -> bool:
-    """Whether one of these normalised answers occurs in a text."""
-    plain = normalise(text) if answers else ""
-    return any(answer in plain for answer in answers if answer)
+    def _place(self, key: str) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self._seed}:{key}".encode()).digest()[:8], "big")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.contrasts.file import write_contrasts
+from benchmarks.contrasts.model import Contrast, Made, Side
 from retrieval import Passage
 from rinse.fit import pairs
 from rinse.fit.errors import PairsError
@@ -64,6 +66,34 @@ def test_a_line_of_the_benchmark(tmp_path: Path) -> None:
     assert [passage.text for passage in good.passages] == ["It is red.", "Ann built it."]
     assert good.support == (Passage(text="Ann built it.").id,)
     assert (good.answers, bad.answers) == (("Ann",), ())
+
+
+def test_what_the_benchmark_writes_is_read(tmp_path: Path) -> None:
+    """Two parsers of one format must not drift apart."""
+    passages = [Passage(text="Ann built it.", title="Bridge", section="Past"), Passage(text="It is red.")]
+    contrast = Contrast(
+        dataset="towns",
+        split="train",
+        construction="deletion",
+        group="q1",
+        cluster="q1",
+        passages={passage.id: passage for passage in passages},
+        sides=tuple(
+            Side(
+                id=str(kept),
+                question="Who?",
+                answers=("Ann",),
+                sufficient=kept == 2,
+                passages=tuple(passage.id for passage in passages[-kept:]),
+                made=Made(how="removed", record="q1"),
+            )
+            for kept in (2, 1)
+        ),
+    )
+    write_contrasts(tmp_path / "c.jsonl.gz", [contrast])
+    (group,) = stream_pairs(tmp_path / "c.jsonl.gz")
+    assert [side.passages for side in group.sides] == [tuple(passages), (passages[1],)]
+    assert [side.sufficient for side in group.sides] == [True, False]
 
 
 @pytest.mark.parametrize(

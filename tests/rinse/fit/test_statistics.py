@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import math
 
 import numpy as np
@@ -94,3 +96,11 @@ def test_nan_and_wrong_shapes_are_refused(bad: np.ndarray) -> None:
         fit_conditional_head(np.array([[1.0]]), bad, groups=["a"], families=["f"])
     with pytest.raises(FitError, match=r"NaN|shape"):
         fit_direction(np.array([[1.0]]), bad, groups=["a"], families=["f"])
+
+
+@pytest.mark.parametrize("name", ["answers", "balance", "span_training"])
+def test_examples_in_docstrings_are_true(name: str) -> None:
+    """An example that is wrong teaches the wrong thing."""
+    result = doctest.testmod(importlib.import_module(f"rinse.fit.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
