@@ -28,7 +28,12 @@ class Checkpoint:
         self._key = key
 
     def save(self, model: Module, optimizer: Optimizer, *, step: int) -> None:
-        """Write the state after `step` steps."""
+        """Write the state after `step` steps.
+
+        Raises:
+            FolderError: it cannot be written.
+        """
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         tensors = {_MODEL + name: value for name, value in model.state_dict().items()}
@@ -36,11 +41,11 @@ class Checkpoint:
             for kind, value in optimizer.state[parameter].items():
                 tensors[f"{_OPTIMIZER}{name}/{kind}"] = value
         part = self._path.with_name(f"{self._path.name}.part")
-        save_file(
-            {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
-            part,
-            metadata={"key": self._key, "step": str(step)},
-        )
+        copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+        try:
+            save_file(copies, part, metadata={"key": self._key, "step": str(step)})
+        except SafetensorError as error:
+            raise FolderError(f"Cannot write the checkpoint {part}: {error}. Make room for it.") from error
         part.replace(self._path)
 
     def restore(self, model: Module, optimizer: Optimizer) -> int:

@@ -17,7 +17,7 @@ from ..paper.lexicon import Lexicon, WordPieces
 from ..paper.outputs import PaperBackbones, PaperReaders
 from ..paper.profile import PaperProfile
 from ..paper.sources import passage_text
-from .errors import FitError
+from .errors import FitError, FolderError
 from .folder import FitFolder, FitState, fit_folder
 from .folds import fit_light_parts
 from .groups import TrainingGroup
@@ -80,12 +80,17 @@ def fit_paper(fit: PaperFit, *, progress: Watch = lambda _: None) -> FitReport:
         plan = fit.plan(base.fingerprints())
         before = folder.state()
         changed = before.changed(plan) if before else ()
-        report = _Job(fit, folder, groups, base, progress)
+        job = _Job(fit, folder, groups, base, progress)
         if before and not changed and _is_whole(fit.out, before):
-            return report.unchanged()
+            return job.unchanged()
         folder.write(FitState(plan=plan))
-        profiles, result = report.run()
-        folder.write(FitState(plan=plan, done={name: made.fingerprint for name, made in profiles.items()}))
+        try:
+            profiles, result = job.run()
+            folder.write(FitState(plan=plan, done={name: made.fingerprint for name, made in profiles.items()}))
+        except OSError as error:
+            raise FolderError(
+                f"Cannot work in {fit.out}: {error}. Make room or mend the folder; the same command then goes on."
+            ) from error
         return replace(result, changed=changed)
 
 

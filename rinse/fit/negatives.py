@@ -69,11 +69,12 @@ def _negative(
     donors: Sequence[Passage],
 ) -> SpanExample | None:
     clean = [donor for donor in donors if donor.id != passage.id and not holds(donor.full_text, side.answers)]
-    replaced = _replaced(side.question, text, found, [plain_text(donor.text) for donor in clean])
+    asked = set(terms(side.question))
+    replaced = _replaced(asked, text, found, [plain_text(donor.text) for donor in clean])
     if replaced is not None:
         candidate, at = _with(passage, replaced[0]), replaced[1]
     elif clean:
-        donor = max(clean, key=lambda one: (_shared(side.question, one.text), one.id))
+        donor = max(clean, key=lambda one: (_shared(asked, one.text), one.id))
         candidate, at = _with(donor, plain_text(donor.text)), 0
     else:
         return None
@@ -83,13 +84,13 @@ def _negative(
 
 
 def _replaced(
-    question: str, text: str, found: Sequence[tuple[int, int]], donors: Sequence[str]
+    asked: set[str], text: str, found: Sequence[tuple[int, int]], donors: Sequence[str]
 ) -> tuple[str, int] | None:
     """The text with each sentence that holds an answer replaced, and where the first replacement begins."""
     gone = [(left, right) for left, right in sentences(text) if any(a < right and b > left for a, b in found)]
     pieces, at, used = [], 0, set[str]()
     for left, right in gone:
-        window = _window(question, len(text[left:right].split()), donors, used)
+        window = _window(asked, len(text[left:right].split()), donors, used)
         if window is None:
             return None
         used.add(window)
@@ -98,7 +99,7 @@ def _replaced(
     return ("".join([*pieces, text[at:]]), gone[0][0]) if gone else None
 
 
-def _window(question: str, words: int, donors: Sequence[str], used: set[str]) -> str | None:
+def _window(asked: set[str], words: int, donors: Sequence[str], used: set[str]) -> str | None:
     """The run of so many words that shares the most terms with the question; ties by its text."""
     step = max(words // 2, 1)
     runs = {
@@ -106,11 +107,11 @@ def _window(question: str, words: int, donors: Sequence[str], used: set[str]) ->
         for split in (donor.split() for donor in donors)
         for begin in range(0, len(split) - words + 1, step)
     } - used
-    return max(runs, key=lambda run: (_shared(question, run), run), default=None)
+    return max(runs, key=lambda run: (_shared(asked, run), run), default=None)
 
 
-def _shared(question: str, text: str) -> int:
-    return len(set(terms(question)) & set(terms(text)))
+def _shared(asked: set[str], text: str) -> int:
+    return len(asked.intersection(terms(text)))
 
 
 def _with(passage: Passage, text: str) -> Passage:
