@@ -56,10 +56,33 @@ class ReaderStatistics(_Strict):
     mu: float
     sigma: Annotated[float, Field(gt=0)]
 
+
+class FittedReader(ReaderStatistics):
+    """What was fitted of one reader of `small`: its conditional-logistic head, size trend and scale."""
+
+    head: Annotated[dict[str, float], Field(min_length=1)]
+    """Weight of each of its features, by name; the raw score is their weighted sum."""
+    limit: Annotated[int, Field(ge=0)] | None = None
+    knots: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()
+
+    @model_validator(mode="after")
+    def _trend_is_one(self) -> Self:
+        _ = self.correction  # raises ValueError where the parts contradict each other
+        return self
+
     @property
     def correction(self) -> SizeCorrection:
-        """The same as a function of raw score and size."""
-        return SizeCorrection(alpha=self.alpha, beta=self.beta, mu=self.mu, sigma=self.sigma)
+        """Size trend and scale as a function of raw score and size, see `rinse.size.SizeCorrection`."""
+        return SizeCorrection(
+            alpha=self.alpha,
+            beta=self.beta,
+            mu=self.mu,
+            sigma=self.sigma,
+            limit=self.limit,
+            knots=self.knots,
+            values=self.values,
+        )
 
 
 class Origin(_Strict):
@@ -79,7 +102,7 @@ class Origin(_Strict):
 class ProfileSettings(_Strict):
     """The JSON file of a profile."""
 
-    format: Literal[1]
+    format: Literal[2]
     name: Annotated[str, Field(min_length=1)]
     encoder: Annotated[str, Field(min_length=1)]
     """Name of the backbone, for `find_backbone`."""
@@ -93,12 +116,15 @@ class ProfileSettings(_Strict):
     unknown_id: Annotated[int, Field(ge=0)]
     """Vocabulary id of a sign that the backbone cannot read; it never counts as covered."""
     window: WindowSettings
-    """The local parts of a question; gaps are runs of these."""
+    """The local parts of a question by which its tokens' coverage is shown; gaps are runs of these."""
+    phrase: WindowSettings
+    """The parts of a question that are compared with whole sentences."""
     gap_threshold: Annotated[float, Field(ge=0, le=1)]
     """A window whose coverage is below it is part of a gap."""
     function_idf: Annotated[float, Field(ge=0)]
     """A token that weighs less is a function word or a sign: it neither makes a gap nor ends a gap's text."""
-    content: ReaderStatistics
+    readers: Annotated[dict[str, FittedReader], Field(min_length=1)]
+    """By name; the score is the sum of their corrected values."""
     origin: Origin
 
 

@@ -1,38 +1,68 @@
-"""RINSE: the sum of its readers' corrected scores. So far the content reader, in its unfitted form."""
+"""RINSE: the sum of its readers' corrected scores."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from retrieval import EvidenceSet, Ranking
 from retrieval.index.encoder import TransformerEncoder
 
-from .gaps import find_gaps, whole_question
+from .errors import ProfileError, ScoreError
+from .gaps import Coverage, find_gaps, whole_question
 from .order import canonical_order
 from .profile import Profile
-from .readers.content import ContentReader, ContentReading
-from .readers.states import TokenEncoder
+from .readers import chain, content
+from .readers.matching import Match, Matcher
+from .readers.question import QuestionReader, QuestionView
+from .readers.states import PassageReader, TokenEncoder
 from .sufficiency import Gap, ReaderScore, Sufficiency
+
+FEATURES: Mapping[str, tuple[str, ...]] = {"content": content.FEATURES, "chain": chain.FEATURES}
+"""The readers of the profile `small`, each with the features that its head weighs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the readers saw, before anything fitted comes in."""
+
+    view: QuestionView
+    matches: Mapping[str, Match]
+    """By passage id, in the ids' order."""
+    features: Mapping[str, Mapping[str, float]]
+    """By reader and name."""
+    coverage: Coverage
+    """Where the question is covered."""
+    passages: int
+    """Distinct passages that were read."""
+    masked: tuple[str, ...]
+    """Passages for which the encoder gave nothing usable, in alphabetical order (case S04)."""
+    truncated: bool
 
 
 class RinseScorer:
-    """Scores question plus passages by how well the passages cover every part of the question.
+    """Scores question plus passages by content coverage and by how passages lead from one to the next.
 
     A `SufficiencyScorer`: a pure function of the question and the set, blocking, thread-safe. What was read is
     remembered, so a turn costs one forward pass a new passage; a set that did not change costs none.
 
     Args:
         encoder: The backbone. `RinseScorer.small()` brings its own.
-        profile: Settings and statistics that belong to this encoder.
+        profile: Settings and everything fitted, for this encoder.
 
     Raises:
         ProfileMismatchError: the profile belongs to another encoder (case S03).
+        ProfileError: the profile weighs a reader or a feature that there is not.
     """
 
     def __init__(self, encoder: TokenEncoder, profile: Profile) -> None:
         profile.check_encoder(encoder.name, encoder.fingerprint)
+        _check_heads(profile)
+        self._encoder_name = encoder.name
         self._profile = profile
-        self._reader = ContentReader(encoder, profile)
+        self._questions = QuestionReader(encoder, profile)
+        self._matcher = Matcher(PassageReader(encoder, profile.idf))
         self._fingerprint = hashlib.sha256(f"{encoder.fingerprint}\n{profile.fingerprint}".encode()).hexdigest()
 
     @classmethod
@@ -51,35 +81,56 @@ class RinseScorer:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies backbone, settings and statistics by content."""
+        """Identifies backbone, settings and everything fitted by content."""
         return self._fingerprint
 
     @property
     def profile(self) -> Profile:
-        """Settings and statistics."""
+        """Settings and everything fitted."""
         return self._profile
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`."""
-        reading = self._reader.read(question, evidence)
-        size = len(evidence) - len(reading.masked)
-        corrected = self._profile.settings.content.correction.apply(reading.raw, size)
+        reading = self.read(question, evidence)
+        readers = tuple(self._corrected(name, reading) for name in self._profile.settings.readers)
         return Sufficiency(
-            score=corrected,
-            readers=(ReaderScore(reader="content", raw=reading.raw, corrected=corrected),),
-            gaps=self._gaps(question, reading) if len(evidence) else whole_question(question),
+            score=sum(reader.corrected for reader in readers),
+            readers=readers,
+            gaps=self._gaps(question, reading.coverage) if len(evidence) else whole_question(question),
             passages=len(evidence),
             masked=reading.masked,
             truncated=reading.truncated,
         )
 
-    def content(self, question: str, evidence: EvidenceSet) -> ContentReading:
-        """The content reader's parts, for whoever wants to see why: coverage by token, window and phrase.
+    def read(self, question: str, evidence: EvidenceSet) -> Reading:
+        """Everything that the score is made of. Work is proportional to what was not yet seen.
 
         Raises:
-            ScoreError: see `SufficiencyScorer.score`.
+            ScoreError: the encoder gave nothing usable for the question, or for every passage of the set.
         """
-        return self._reader.read(question, evidence)
+        view = self._questions.read(question)
+        found = {
+            passage.id: self._matcher.match(view, passage)
+            for passage in sorted(evidence, key=lambda passage: passage.id)
+        }
+        matches = {key: match for key, match in found.items() if match is not None}
+        if found and not matches:
+            raise ScoreError(
+                f"The encoder {self._encoder_name} gave no finite vectors for any of {len(found)} passages. "
+                "Check its weights with: sufficit doctor"
+            )
+        return Reading(
+            view=view,
+            matches=matches,
+            features={
+                "content": content.content_features(view, list(matches.values())),
+                "chain": chain.chain_features(view, list(matches.values()), self._profile.idf),
+            },
+            coverage=content.coverage(view, evidence, matches, self._profile),
+            passages=len(matches),
+            masked=tuple(sorted(found.keys() - matches.keys())),
+            truncated=view.truncated or any(match.truncated for match in matches.values()),
+        )
 
     def rank(self, question: str, evidence: EvidenceSet) -> Ranking:
         """The set in the canonical order: BM25 against the question with the profile's IDF, ties by passage id.
@@ -87,14 +138,29 @@ class RinseScorer:
         Raises:
             ScoreError: see `SufficiencyScorer.score`.
         """
-        reading = self._reader.read(question, evidence)
+        reading = self.read(question, evidence)
         order = canonical_order(
-            reading.question_ids,
-            reading.passage_ids,
+            reading.view.ids,
+            {key: match.ids for key, match in reading.matches.items()},
             idf=self._profile.idf,
             average_length=self._profile.settings.average_passage_tokens,
         )
         return Ranking(ids=tuple(key for key, _ in order), scores=tuple(score for _, score in order))
 
-    def _gaps(self, question: str, reading: ContentReading) -> tuple[Gap, ...]:
-        return find_gaps(question, reading.coverage, threshold=self._profile.settings.gap_threshold)
+    def _corrected(self, name: str, reading: Reading) -> ReaderScore:
+        fitted = self._profile.settings.readers[name]
+        features = reading.features[name]
+        raw = sum(weight * features[feature] for feature, weight in fitted.head.items())
+        return ReaderScore(reader=name, raw=raw, corrected=fitted.correction.apply(raw, reading.passages))
+
+    def _gaps(self, question: str, coverage: Coverage) -> tuple[Gap, ...]:
+        return find_gaps(question, coverage, threshold=self._profile.settings.gap_threshold)
+
+
+def _check_heads(profile: Profile) -> None:
+    for name, fitted in profile.settings.readers.items():
+        if name not in FEATURES or not fitted.head.keys() <= set(FEATURES[name]):
+            raise ProfileError(
+                f"Profile {profile.settings.name!r} weighs {sorted(fitted.head)} of a reader {name!r}. There are "
+                f"{ {reader: list(features) for reader, features in FEATURES.items()} }."
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,8 @@ from retrieval.index.encoder import TokenStates
 from retrieval.memo import Memo
 from retrieval.text import sentences
 
+from .names import names
+
 HEADING_CHARACTERS = 200
 """A longer heading is cut: it is read again with every window of the passage."""
 SLICE_CHARACTERS = 4_000
@@ -24,7 +26,12 @@ OVERLAP_TOKENS = 48
 MAX_WINDOWS = 128
 """Windows read of one passage, about 20,000 English words; the rest is not read and the score says so (S06)."""
 MEMORY_BYTES = 256 * 2**20
-"""States kept in memory: about 3,000 passages of 100 words."""
+"""States kept in memory: about 2,500 passages of 100 words."""
+NAME_WEIGHT = 5.0
+"""A name of less IDF is in too many passages to say anything."""
+LONGEST_NAME_WEIGHT = 12.0
+"""The most that a name of several word pieces weighs."""
+_HEADING = -1
 
 
 class TokenEncoder(Protocol):
@@ -49,22 +56,39 @@ class TokenEncoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a passage is about and whom it names, by which passages speak of each other."""
+
+    heading: tuple[int, ...]
+    """Vocabulary ids of its heading, without what stands in parentheses."""
+    body: frozenset[int]
+    """Vocabulary ids of its text."""
+    names: Mapping[str, float]
+    """Names in heading and text, each with its IDF, at least `NAME_WEIGHT`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PassageStates:
     """One passage, read whole."""
 
     tokens: NDArray[np.float16]
     """Unit vectors of all tokens of all windows, shape `(tokens, dims)`; no rows for a text without any sign."""
+    sentence_of: NDArray[np.int32]
+    """Which sentence each token belongs to, never falling but for heading tokens, which have -1; shape
+    `(tokens,)`."""
     sentences: NDArray[np.float16]
     """Unit vectors of its sentences, each with the heading's tokens, shape `(sentences, dims)`."""
     ids: tuple[int, ...]
     """Vocabulary ids of heading and text, as the windows read them (overlaps stand twice)."""
+    subject: Subject
     truncated: bool
     """True if the passage was longer than `MAX_WINDOWS` windows."""
 
     @property
     def bytes(self) -> int:
-        """What keeping it costs."""
-        return self.tokens.nbytes + self.sentences.nbytes + 8 * len(self.ids)
+        """What keeping it costs, near enough."""
+        few = len(self.subject.body) + 2 * len(self.subject.names)
+        return self.tokens.nbytes + self.sentences.nbytes + self.sentence_of.nbytes + 8 * len(self.ids) + 64 * few
 
 
 def plain_text(text: str) -> str:
@@ -83,15 +107,35 @@ def canonical_heading(passage: Passage) -> str:
     return plain_text(heading)[:HEADING_CHARACTERS].rstrip()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Window:
+    """One input of the model: the heading and a piece of the passage."""
+
+    states: TokenStates
+    text: str
+    offset: int
+    """Where the piece begins in `text`, behind the heading."""
+    sentences: tuple[tuple[int, int], ...]
+    """Of the piece, by characters of `text`."""
+
+
 class PassageReader:
     """Reads passages through an encoder, one at a time, and remembers them.
 
     One at a time: a forward pass over a batch differs in the last bits with the batch's other members, and a score
     must not depend on what else is there (cases S02, S10).
+
+    Args:
+        encoder: The backbone.
+        idf: The profile's IDF by vocabulary id, for the weight of names.
+        memory_bytes: The most that is kept.
     """
 
-    def __init__(self, encoder: TokenEncoder, *, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(
+        self, encoder: TokenEncoder, idf: NDArray[np.float32], *, memory_bytes: int = MEMORY_BYTES
+    ) -> None:
         self._encoder = encoder
+        self._idf = idf
         self._memo: Memo[tuple[str, str], PassageStates] = Memo(memory_bytes, lambda states: states.bytes)
 
     def read(self, passage: Passage) -> PassageStates | None:
@@ -107,28 +151,58 @@ class PassageReader:
 
     def _read(self, heading: str, text: str) -> PassageStates | None:
         prefix = f"{heading}. " if heading else ""
-        tokens: list[NDArray[np.float32]] = []
-        vectors: list[NDArray[np.float32]] = []
-        ids: list[int] = []
-        begin, windows = 0, 0
-        while begin < len(text) and windows < MAX_WINDOWS:
+        windows: list[_Window] = []
+        begin = 0
+        while begin < len(text) and len(windows) < MAX_WINDOWS:
             piece = text[begin : begin + SLICE_CHARACTERS]
-            window = usable(self._encoder.token_states([prefix + piece]))
-            if window is None:
+            states = usable(self._encoder.token_states([prefix + piece]))
+            if states is None:
                 return None
-            windows += 1
-            tokens.append(unit(window.states))
-            vectors.append(_sentence_vectors(window, piece, len(prefix)))
-            ids.extend(window.ids)
-            begin = _next_begin(window, begin, len(piece), len(prefix), len(text))
-        if not tokens:
+            spans = tuple((start + len(prefix), end + len(prefix)) for start, end in sentences(piece))
+            windows.append(_Window(states=states, text=prefix + piece, offset=len(prefix), sentences=spans))
+            begin = _next_begin(states, begin, len(piece), len(prefix), len(text))
+        if not windows:
             return None
+        places = [_sentence_of(window) for window in windows]
         return PassageStates(
-            tokens=np.concatenate(tokens).astype(np.float16),
-            sentences=np.concatenate(vectors).astype(np.float16),
-            ids=tuple(ids),
+            tokens=np.concatenate([unit(window.states.states) for window in windows]).astype(np.float16),
+            sentence_of=_continued(places),
+            sentences=np.concatenate(
+                [_sentence_vectors(window, place) for window, place in zip(windows, places, strict=True)]
+            ).astype(np.float16),
+            ids=tuple(key for window in windows for key in window.states.ids),
+            subject=self._subject(heading, windows),
             truncated=begin < len(text),
         )
+
+    def _subject(self, heading: str, windows: Sequence[_Window]) -> Subject:
+        main = heading.partition("(")[0] or heading
+        first = windows[0]
+        return Subject(
+            heading=tuple(
+                key
+                for key, (begin, end) in zip(first.states.ids, first.states.spans, strict=True)
+                if begin < len(main) and end <= len(main)
+            ),
+            body=frozenset(
+                key
+                for window in windows
+                for key, (begin, _) in zip(window.states.ids, window.states.spans, strict=True)
+                if begin >= window.offset
+            ),
+            names={name: weight for window in windows for name, weight in self._names(window)},
+        )
+
+    def _names(self, window: _Window) -> Iterator[tuple[str, float]]:
+        begins = np.array([begin for begin, _ in window.states.spans], dtype=np.int64)
+        starts = frozenset(begin for begin, _ in window.sentences)
+        for name, begin, end in names(window.text, starts):
+            first, last = np.searchsorted(begins, (begin, end))
+            pieces = [key for key in window.states.ids[first:last] if key < len(self._idf)]
+            weight = min(float(self._idf[pieces].sum()), LONGEST_NAME_WEIGHT) if len(pieces) > 1 else 0.0
+            weight = float(self._idf[pieces[0]]) if len(pieces) == 1 else weight
+            if weight > NAME_WEIGHT:
+                yield name, weight
 
 
 def usable(answer: Sequence[TokenStates | None]) -> TokenStates | None:
@@ -144,13 +218,30 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True).clip(1e-9), dtype=np.float32)
 
 
-def _sentence_vectors(window: TokenStates, piece: str, offset: int) -> NDArray[np.float32]:
+def _sentence_of(window: _Window) -> NDArray[np.int32]:
+    """The number of each token's sentence in its window, -1 for the heading's, shape `(tokens,)`."""
+    begins = np.array([begin for begin, _ in window.states.spans], dtype=np.int64)
+    starts = np.array([begin for begin, _ in window.sentences], dtype=np.int64)
+    places = (np.searchsorted(starts, begins, side="right") - 1).clip(0)
+    return np.where(begins < window.offset, _HEADING, places).astype(np.int32)
+
+
+def _continued(places: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Sentence numbers of all windows, counted on from one to the next."""
+    counted, first = [], 0
+    for place in places:
+        counted.append(np.where(place == _HEADING, _HEADING, place + first).astype(np.int32))
+        first += int(place.max(initial=_HEADING)) + 1
+    return np.concatenate(counted)
+
+
+def _sentence_vectors(window: _Window, place: NDArray[np.int32]) -> NDArray[np.float32]:
     """Unit means of each sentence's token states together with the heading's, shape `(sentences, dims)`."""
-    begins = np.array([begin for begin, _ in window.spans], dtype=np.int64) - offset
-    heading = begins < 0
-    members = [heading | ((begins >= begin) & (begins < end)) for begin, end in sentences(piece)]
-    means = [window.states[member].mean(axis=0) for member in members if (member & ~heading).any()]
-    return unit(np.array(means, dtype=np.float32).reshape(len(means), window.states.shape[1]))
+    heading = place == _HEADING
+    means = [
+        window.states.states[heading | (place == number)].mean(axis=0) for number in np.unique(place[~heading])
+    ]
+    return unit(np.array(means, dtype=np.float32).reshape(len(means), window.states.states.shape[1]))
 
 
 def _next_begin(window: TokenStates, begin: int, piece: int, offset: int, end: int) -> int:

@@ -1,0 +1,94 @@
+"""Links between passages: one mentions what the other is about, or both name the same thing.
+
+A question of several hops is answered by passages that speak of each other: the first names the bridge, the second
+is about it. Passages that merely resemble the question rarely do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .states import Subject
+
+MENTIONED = 0.75
+"""Share of a heading's IDF that a text must hold to mention it: a middle name may be missing."""
+SHARED_NAMES = 3
+"""Shared names that count: a long list in common says no more than a few."""
+SHARED_WEIGHT = 14.0
+"""IDF of shared names that makes a full link: two rare ones, or three less rare."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """How strongly the passages of a set speak of each other."""
+
+    mention: NDArray[np.float32]
+    """`[i, j]`: share of the IDF of j's heading that i's text holds, in [0, 1]; 0 where j has no heading and on
+    the diagonal. Shape `(n, n)`."""
+    strength: NDArray[np.float32]
+    """Symmetric, in [0, 1]: one mentions the other, or names shared that the question does not hold. `(n, n)`."""
+    asked: NDArray[np.float32]
+    """Share of the IDF of each passage's heading that the question holds, in [0, 1]; `(n,)`."""
+    headed: NDArray[np.bool_]
+    """Which passages have a heading, `(n,)`."""
+
+
+def link(
+    subjects: Sequence[Subject], *, question: frozenset[int], words: frozenset[str], idf: NDArray[np.float32]
+) -> Links:
+    """The links of a set.
+
+    Args:
+        subjects: What each passage is about.
+        question: The question's vocabulary ids.
+        words: Its words; a name that it holds itself links nothing.
+        idf: The profile's.
+    """
+    headings = [_shares(subject.heading, idf) for subject in subjects]
+    known = sorted({key for shares in headings for key in shares})
+    weights = np.array([[shares.get(key, 0.0) for key in known] for shares in headings], dtype=np.float32)
+    weights = weights.reshape(len(subjects), len(known))
+    holds = np.array([[key in subject.body for key in known] for subject in subjects], dtype=np.float32)
+    mention = (holds.reshape(len(subjects), len(known)) @ weights.T).clip(0.0, 1.0)
+    np.fill_diagonal(mention, 0.0)
+    certain = np.where(mention > MENTIONED, mention, 0.0)
+    strength = np.maximum(np.maximum(certain, certain.T), _shared(subjects, words))
+    return Links(
+        mention=mention.astype(np.float32),
+        strength=strength.astype(np.float32),
+        asked=(weights @ np.array([key in question for key in known], dtype=np.float32)).clip(0.0, 1.0),
+        headed=np.array([bool(shares) for shares in headings], dtype=np.bool_),
+    )
+
+
+def _shares(heading: Sequence[int], idf: NDArray[np.float32]) -> dict[int, float]:
+    """Each id's share of the heading's IDF; none for a heading that weighs nothing."""
+    shares: dict[int, float] = {}
+    for key in heading:
+        shares[key] = shares.get(key, 0.0) + (float(idf[key]) if key < len(idf) else 0.0)
+    total = sum(shares.values())
+    return {key: weight / total for key, weight in shares.items()} if total > 0 else {}
+
+
+def _shared(subjects: Sequence[Subject], words: frozenset[str]) -> NDArray[np.float32]:
+    """Strength of the names that two passages share, in [0, 1], shape `(n, n)`, 0 on the diagonal."""
+    holders: dict[str, list[int]] = {}
+    for place, subject in enumerate(subjects):
+        for name in subject.names:
+            if name not in words:
+                holders.setdefault(name, []).append(place)
+    common: dict[tuple[int, int], list[float]] = {}
+    for name, places in holders.items():
+        for one, other in combinations(places, 2):
+            weight = min(subjects[one].names[name], subjects[other].names[name])
+            common.setdefault((one, other), []).append(weight)
+    strength = np.zeros((len(subjects), len(subjects)), dtype=np.float32)
+    for (one, other), weights in common.items():
+        found = sum(sorted(weights, reverse=True)[:SHARED_NAMES]) / SHARED_WEIGHT
+        strength[one, other] = strength[other, one] = min(found, 1.0)
+    return strength

@@ -1,0 +1,86 @@
+"""What one passage says about one question, whatever other passages there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval import Passage
+from retrieval.memo import Memo
+
+from .question import QuestionView
+from .states import PassageReader, PassageStates, Subject, canonical_heading
+
+MATCHES = 20_000
+"""Pairs of question and passage whose match is kept, about a kilobyte each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One question beside one passage; all values are cosines in [0, 1]."""
+
+    tokens: NDArray[np.float32]
+    """Best cosine of each question token with a token of the passage, shape `(tokens,)`."""
+    phrases: NDArray[np.float32]
+    """Best cosine of each phrase of the question with a sentence, shape `(phrases,)`."""
+    sentence: float
+    """The question's tokens covered by one sentence and the heading: weighted mean of best cosines, best
+    sentence."""
+    whole: float
+    """Best cosine of the whole question with a sentence."""
+    ids: tuple[int, ...]
+    """Vocabulary ids of the passage."""
+    subject: Subject
+    truncated: bool
+
+
+class Matcher:
+    """Compares questions with passages and remembers the result. Thread-safe."""
+
+    def __init__(self, passages: PassageReader) -> None:
+        self._passages = passages
+        self._memo: Memo[tuple[str, str, str], Match] = Memo(MATCHES, lambda _: 1)
+
+    def match(self, view: QuestionView, passage: Passage) -> Match | None:
+        """Question and passage side by side; None if the encoder gave nothing usable for the passage (S04)."""
+        key = (view.text, passage.id, canonical_heading(passage))
+        found = self._memo.get(key)
+        if found is None:
+            states = self._passages.read(passage)
+            if states is None:
+                return None
+            found = _match(view, states)
+            self._memo.put(key, found)
+        return found
+
+
+def _match(view: QuestionView, states: PassageStates) -> Match:
+    cosines = view.vectors @ states.tokens.astype(np.float32).T  # (question tokens, passage tokens)
+    cosines = cosines.clip(0.0, 1.0) * view.readable[:, None]
+    sentences = states.sentences.astype(np.float32).T
+    return Match(
+        tokens=cosines.max(axis=1, initial=0.0),
+        phrases=_best(view.phrases @ sentences),
+        sentence=_best_sentence(view, cosines, states.sentence_of),
+        whole=float(_best(view.whole @ sentences)[0]),
+        ids=states.ids,
+        subject=states.subject,
+        truncated=states.truncated,
+    )
+
+
+def _best(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row's largest value, in [0, 1]; 0 of none."""
+    return np.asarray(cosines.max(axis=1, initial=0.0).clip(0.0, 1.0), dtype=np.float32)
+
+
+def _best_sentence(view: QuestionView, cosines: NDArray[np.float32], sentence_of: NDArray[np.int32]) -> float:
+    body = np.flatnonzero(sentence_of >= 0)
+    if not len(body) or not len(view.ids):
+        return 0.0
+    starts = np.flatnonzero(np.diff(sentence_of[body], prepend=-1))
+    covered = np.maximum.reduceat(cosines[:, body], starts, axis=1)  # (tokens, sentences)
+    heading = cosines[:, sentence_of < 0].max(axis=1, initial=0.0)
+    return float(view.mean(np.maximum(covered, heading[:, None]).T).max())
