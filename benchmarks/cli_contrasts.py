@@ -27,7 +27,8 @@ Construction = Annotated[
     list[str] | None,
     typer.Option(
         "--construction",
-        help="Only this one; may be repeated. Default: all that apply; without --corpus those without it.",
+        help="Only this one; may be repeated. Default: all that apply but made-swap; without --corpus those "
+        "without it.",
     ),
 ]
 Limit = Annotated[
@@ -56,6 +57,14 @@ def contrasts(
     retrieval_limit: RetrievalLimit = 100,
     additions: Additions = 20,
     seed: Seed = 17,
+    disjoint_from: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--disjoint-from",
+            help="Files that will be reported on: records that share a question or eight words in a row with "
+            "them are left out; may be repeated.",
+        ),
+    ] = None,
     processes: Processes = 2,
     as_json: Json = False,
 ) -> None:
@@ -66,7 +75,8 @@ def contrasts(
     deletion: taken out, among sets of many sizes;
     question-swap, native: the dataset's own unanswerable questions;
     unrelated-swap: another article's question, for a cross-check;
-    retrieval: top fives of bm25, dense, rrf and hop, some with all support, some without.
+    retrieval: top fives of bm25, dense, rrf and hop, some with all support, some without;
+    made-swap: questions that we make unanswerable, to fit on; only where it is asked for.
 
     Searches are kept in a cache: a stopped run goes on where it ended.
 
@@ -75,6 +85,8 @@ def contrasts(
       python -m benchmarks contrasts --data dev.jsonl.gz --corpus pool.jsonl.gz --out dev.contrasts.jsonl.gz
 
       python -m benchmarks contrasts --data squad2.json --construction question-swap --out squad.jsonl
+
+      python -m benchmarks contrasts --data nq.jsonl --construction made-swap --disjoint-from dev.jsonl --out f.gz
     """
     with reporting(as_json=as_json) as reports:
         from .contrasts.command import run_contrasts
@@ -88,7 +100,9 @@ def contrasts(
             seed=seed,
             processes=processes,
         )
-        reports.append(run_contrasts(tuple(data or ()), out, options, limit=limit))
+        reports.append(
+            run_contrasts(tuple(data or ()), out, options, limit=limit, disjoint_from=tuple(disjoint_from or ()))
+        )
 
 
 @app.command()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.index import LocalIndex
+from retrieval.index import LocalIndex, TransformerEncoder
 
 from ..corpus import cache_folder, cached_index
 from ..datasets.families import family_of
@@ -19,7 +19,7 @@ from ..output import Row
 from ..store import KeyedStore
 from . import deletion, native, substitution
 from .additions import with_additions
-from .model import CONSTRUCTIONS, Construction, Contrast
+from .model import CONSTRUCTIONS, ON_DEMAND, Construction, Contrast
 from .pool import Pool
 from .retrieval import SYSTEMS, one_a_group, retrieval
 from .searches import Job, Searches, corpus_key
@@ -43,12 +43,13 @@ class BuildOptions:
     """
 
     constructions: tuple[Construction, ...] | None = None
-    """Which; None = all that apply, without those that need a corpus where there is none."""
+    """Which; None = all that apply but those on demand, without those that need a corpus where there is none."""
     corpus: Path | None = None
     """Where distractors and retrieval pairs come from; its index is built once and kept in a cache."""
     index: Path | None = None
     """An index instead of it."""
     additions: int = ADDITIONS
+    """For each contrast but those on demand: nobody measures under additions what is there to fit on."""
     retrieval_limit: int | None = 100
     """Questions of each dataset that are searched for; None = all. A search takes one to two seconds."""
     seed: int = 17
@@ -60,7 +61,7 @@ class BuildOptions:
         """The constructions that are built."""
         if self.constructions is not None:
             return self.constructions
-        without = frozenset() if self.corpus or self.index else NEED_CORPUS
+        without = ON_DEMAND if self.corpus or self.index else ON_DEMAND | NEED_CORPUS
         return tuple(name for name in CONSTRUCTIONS if name not in without)
 
     def __post_init__(self) -> None:
@@ -100,6 +101,7 @@ def build_contrasts(records: Sequence[Record], options: BuildOptions) -> Built:
         "native": lambda: _annotated(records, "native"),
         "unrelated-swap": lambda: _unrelated(records, options),
         "substitution": lambda: _substitution(records, options),
+        "made-swap": lambda: _made_swaps(records, options),
     }
     made = [one for name in options.chosen if name in makers for one in _named(name, makers[name]())]
     searched = None
@@ -107,9 +109,11 @@ def build_contrasts(records: Sequence[Record], options: BuildOptions) -> Built:
         found, searched = _searched(records, options)
         made += found
     contrasts = [one for _, one in made if isinstance(one, Contrast)]
-    with_all = with_additions(sorted(contrasts, key=lambda one: one.key), options.additions, seed=options.seed)
+    tests = sorted((one for one in contrasts if one.construction not in ON_DEMAND), key=lambda one: one.key)
+    built = with_additions(tests, options.additions, seed=options.seed)
+    built += [one for one in contrasts if one.construction in ON_DEMAND]
     return Built(
-        contrasts=tuple(sorted(with_all, key=lambda one: one.key)), rows=tuple(_rows(made)), searched=searched
+        contrasts=tuple(sorted(built, key=lambda one: one.key)), rows=tuple(_rows(made)), searched=searched
     )
 
 
@@ -151,6 +155,13 @@ def _substitution(records: Sequence[Record], options: BuildOptions) -> list[Made
     return [
         substitution.substitution(record, pool, seed=options.seed, alone=alone) for record, alone in _alone(wanted)
     ]
+
+
+def _made_swaps(records: Sequence[Record], options: BuildOptions) -> list[Made]:
+    from . import swaps
+
+    wanted = [record for record in records if swaps.eligible(record)]
+    return swaps.made_swaps(wanted, TransformerEncoder.named(), seed=options.seed) if wanted else []
 
 
 def _pool(options: BuildOptions) -> Pool:
@@ -225,7 +236,8 @@ def nothing_built(built: Built, records: int, faults: Sequence[Fault]) -> Datase
     unread = [f"{one['count']} x {one['kind']} ({one['detail']})" for one in fault_counts(faults)]
     reasons = "; ".join(dropped) or (
         "none is eligible: substitution needs two supporting passages and four in all, deletion two and four "
-        "distractors, question-swap and native a group with both labels"
+        "distractors, question-swap and native a group with both labels, made-swap a single passage that holds "
+        "the answer"
     )
     return DatasetError(
         f"No contrast could be built from {records} records: {reasons}."

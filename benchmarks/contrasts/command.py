@@ -10,13 +10,29 @@ from pathlib import Path
 from ..datasets.reading import fault_counts, load_records
 from ..datasets.sample import draw_groups
 from ..errors import SettingsError
-from ..output import Report
+from ..output import Report, Row
 from .build import BuildOptions, build_contrasts, nothing_built
+from .disjoint import apart
 from .file import check_out, write_contrasts
 
 
-def run_contrasts(data: Sequence[Path], out: Path, options: BuildOptions, *, limit: int | None) -> Report:
+def run_contrasts(
+    data: Sequence[Path],
+    out: Path,
+    options: BuildOptions,
+    *,
+    limit: int | None,
+    disjoint_from: Sequence[Path] = (),
+) -> Report:
     """Build and write; the report counts what was eligible and what was kept. Progress goes to stderr.
+
+    Args:
+        data: Files of records.
+        out: The file of contrasts.
+        options: What to build.
+        limit: Groups of each dataset, drawn by the seed; None = all.
+        disjoint_from: Records that share a question or a run of eight words with these files are left out, and
+            counted in rows of their own.
 
     Raises:
         DatasetError: a file cannot be read or written, or no contrast could be built; says why.
@@ -25,11 +41,15 @@ def run_contrasts(data: Sequence[Path], out: Path, options: BuildOptions, *, lim
     """
     if not data:
         raise SettingsError("Nothing to build from. Give --data FILE, an official file or our JSON lines.")
-    check_out(out, inputs=[*data, *filter(None, (options.corpus, options.index))])
+    check_out(out, inputs=[*data, *disjoint_from, *filter(None, (options.corpus, options.index))])
     loaded = load_records(data)
-    built = build_contrasts(draw_groups(loaded.records, limit, seed=options.seed), options)
+    records, rows, faults = loaded.records, list[Row](), loaded.faults
+    if disjoint_from:
+        left = apart(records, disjoint_from)
+        records, rows, faults = left.records, [*left.rows], (*faults, *left.faults)
+    built = build_contrasts(draw_groups(records, limit, seed=options.seed), options)
     if not built.contrasts:
-        raise nothing_built(built, len(loaded.records), loaded.faults)
+        raise nothing_built(built, len(records), faults)
     write_contrasts(out, built.contrasts)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -42,8 +62,8 @@ def run_contrasts(data: Sequence[Path], out: Path, options: BuildOptions, *, lim
         | {"constructions": options.chosen}
         | named
         | {"data": [path.name for path in data], "limit": limit, "out": str(out), "sha256": digest}
-        | {"searched": built.searched},
+        | {"disjoint_from": [path.name for path in disjoint_from], "searched": built.searched},
         seed=options.seed,
-        rows=built.rows,
-        failures=fault_counts(loaded.faults),
+        rows=[*rows, *built.rows],
+        failures=fault_counts(faults),
     )

@@ -13,15 +13,26 @@ from typing import Literal, TypeAlias, get_args
 from retrieval import EvidenceSet, Passage
 
 Construction: TypeAlias = Literal[
-    "substitution", "hard-substitution", "deletion", "question-swap", "unrelated-swap", "native", "retrieval"
+    "substitution",
+    "hard-substitution",
+    "deletion",
+    "question-swap",
+    "unrelated-swap",
+    "native",
+    "retrieval",
+    "made-swap",
 ]
 
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
 """All of them, in the order in which tables print them."""
 
+ON_DEMAND: frozenset[Construction] = frozenset({"made-swap"})
+"""Built only where they are asked for by name: material to fit on, not a test."""
+
 HEADLINE: frozenset[Construction] = frozenset({"hard-substitution", "deletion", "question-swap", "retrieval"})
 """Those that count. Plain substitution is solved by cues and stands in tables for comparison with the paper only,
-an unrelated question for the cross-check; what a dataset brings of its own is reported beside them."""
+an unrelated question for the cross-check; what a dataset brings of its own is reported beside them. Made swaps are
+for fitting: nobody checked that their questions have no answer."""
 
 Screen: TypeAlias = Literal["answer", "title", "support"]
 """Why an added passage might change a label: it holds an answer string, it bears the title of a passage of the
@@ -34,7 +45,7 @@ class Made:
 
     how: str
     """`annotated`, `replaced-random`, `replaced-title`, `replaced-near-miss`, `removed`, `unrelated-question`,
-    `retrieved`."""
+    `near-question`, `edited-question`, `retrieved`."""
     record: str
     """Id of the record whose question it asks."""
     removed: str | None = None

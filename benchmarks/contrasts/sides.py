@@ -22,7 +22,7 @@ class Dropped:
     group: str
     reason: str
     """`no_random_distractor`, `no_title_distractor`, `no_near_miss`, `no_unrelated_question`, `support_twice`,
-    `all_or_none`."""
+    `all_or_none`, `question_twice`, `passage_full`, `no_swap`."""
 
 
 def generator(seed: int, *names: str) -> random.Random:
