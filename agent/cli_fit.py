@@ -27,7 +27,7 @@ from .cli_errors import INTERRUPT, reported
 from .errors import ConfigError
 
 if TYPE_CHECKING:
-    from rinse.fit.job import FitProgress, FitReport
+    from rinse.fit.report import FitProgress, FitReport
 
 EPILOG = (
     "Exit status: 0 fitted or nothing to do, 1 failure, 2 usage, 130 interrupt; then the same command "

@@ -1,42 +1,50 @@
-"""How much each pair counts: a group counts once however many pairs it holds, and every family the same."""
+"""How much each pair counts: no family, construction or question decides by the number of its pairs."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import FitError
 
+PairKey: TypeAlias = tuple[str, str, str]
+"""What a pair belongs to: family, construction, group; one name in two families is two."""
 
-def pair_weights(groups: Sequence[str], families: Sequence[str]) -> NDArray[np.float64]:
+
+def pair_weights(keys: Sequence[PairKey]) -> NDArray[np.float64]:
     """One weight a pair; they sum to 1.
 
-    The families share the weight equally, a family's groups share its part equally, a group's pairs share its.
-
-    Args:
-        groups: The group of each pair; one name in two families is two groups.
-        families: The family of each pair.
+    The families share the weight equally, a family's constructions share its part equally, a construction's groups
+    share its, a group's pairs share theirs.
 
     Raises:
-        FitError: there are none, or the lengths differ.
+        FitError: there are no pairs.
 
-    >>> pair_weights(["a", "a", "b", "c"], ["f", "f", "f", "g"]).tolist()
+    >>> pair_weights([("f", "", "a"), ("f", "", "a"), ("f", "", "b"), ("g", "", "a")]).tolist()
     [0.125, 0.125, 0.25, 0.5]
     """
-    if not len(groups) == len(families) > 0:
-        raise FitError(f"One group and one family a pair, at least one: got {len(groups)} and {len(families)}.")
-    names, family = np.unique(np.asarray(families), return_inverse=True)
-    keys = np.asarray([f"{mine}\n{group}" for mine, group in zip(family, groups, strict=True)])
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    pairs_of_group = np.bincount(group)
-    groups_of_family = np.bincount(family[first])
-    return np.asarray(1.0 / (pairs_of_group[group] * groups_of_family[family] * len(names)), dtype=np.float64)
+    if not keys:
+        raise FitError("There is no pair, so there is nothing to weigh. Add pairs.")
+    children: dict[tuple[str, ...], set[str]] = {}
+    for key in keys:
+        for depth, name in enumerate(key):
+            children.setdefault(key[:depth], set()).add(name)
+    pairs = Counter(keys)
+    sharers = {
+        key: pairs[key] * math.prod(len(children[key[:depth]]) for depth in range(len(key))) for key in pairs
+    }
+    return np.array([1.0 / sharers[key] for key in keys], dtype=np.float64)
 
 
-def check_sides(sufficient: NDArray[np.floating], insufficient: NDArray[np.floating]) -> None:
-    """Make sure that both sides are finite and of one shape `(pairs, dims)`.
+def check_sides(
+    sufficient: NDArray[np.floating], insufficient: NDArray[np.floating], weights: NDArray[np.float64]
+) -> None:
+    """Make sure that both sides are finite, of one shape `(pairs, dims)`, and that each pair has a weight.
 
     Raises:
         FitError: they are not.
@@ -45,5 +53,7 @@ def check_sides(sufficient: NDArray[np.floating], insufficient: NDArray[np.float
         raise FitError(
             f"Both sides need one shape (pairs, dims), they have {sufficient.shape} and {insufficient.shape}."
         )
+    if weights.shape != sufficient.shape[:1]:
+        raise FitError(f"{len(sufficient)} pairs need as many weights, there are {weights.shape}.")
     if not (np.isfinite(sufficient).all() and np.isfinite(insufficient).all()):
         raise FitError("A side holds NaN or infinity: leave out the pairs for which a reader gave nothing.")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .balance import check_sides, pair_weights
+from .balance import check_sides
 from .errors import FitError
 
 
@@ -15,16 +13,14 @@ def fit_direction(
     sufficient: NDArray[np.floating],
     insufficient: NDArray[np.floating],
     *,
-    groups: Sequence[str],
-    families: Sequence[str],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float32]:
     """The family-balanced mean of sufficient-minus-insufficient differences, normalised (RINSE, section 4).
 
     Args:
         sufficient: Unit states of the sufficient side of each pair, shape `(pairs, dims)`.
         insufficient: Of the insufficient side, the same shape.
-        groups: See `pair_weights`.
-        families: See `pair_weights`.
+        weights: Of each pair, with the sum 1; see `pair_weights`.
 
     Returns:
         Shape `(dims,)`, length 1.
@@ -32,10 +28,7 @@ def fit_direction(
     Raises:
         FitError: shapes or lengths do not match, a value is not finite, or the differences cancel.
     """
-    check_sides(sufficient, insufficient)
-    weights = pair_weights(groups, families)
-    if len(weights) != len(sufficient):
-        raise FitError(f"{len(sufficient)} pairs have {len(weights)} groups.")
+    check_sides(sufficient, insufficient, weights)
     mean = weights @ (np.asarray(sufficient, dtype=np.float64) - np.asarray(insufficient, dtype=np.float64))
     length = float(np.linalg.norm(mean))
     if length < 1e-9:

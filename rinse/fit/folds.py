@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..size import SizeCorrection, fit_padded_correction
-from .conditional import PENALTY, fit_conditional_head
+from .balance import PairKey, pair_weights
+from .conditional import deviation_of_sides, fit_conditional_head
 from .direction import fit_direction
 from .errors import FitError
 from .groups import TrainingGroup
 from .readings import GroupReadings, Reading
+
+PENALTY = 1.0
+"""Strength of the L2 penalty on the weights of standardised features, against one group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +38,7 @@ class LightParts:
 class _Pairs:
     good: list[Reading]
     bad: list[Reading]
-    groups: list[str]
-    families: list[str]
+    keys: list[PairKey]
 
 
 def fit_light_parts(
@@ -49,7 +52,7 @@ def fit_light_parts(
     Args:
         groups: Of the families that the fold keeps.
         readings: Of each group, in the same order.
-        penalty: See `fit_conditional_head`.
+        penalty: See `PENALTY`.
 
     Raises:
         FitError: there is no pair, or something cannot be fitted; says what to add.
@@ -57,35 +60,32 @@ def fit_light_parts(
     pairs = _pairs(groups, readings)
     if not pairs.good:
         raise FitError("No pair could be read on both sides, so there is nothing to fit. Add pairs.")
-    keys = {"groups": pairs.groups, "families": pairs.families}
+    good, bad = (np.stack([one.features for one in side]) for side in (pairs.good, pairs.bad))
+    weights, count = pair_weights(pairs.keys), len({(family, group) for family, _, group in pairs.keys})
     head = fit_conditional_head(
-        np.stack([one.features for one in pairs.good]),
-        np.stack([one.features for one in pairs.bad]),
-        penalty=penalty,
-        **keys,
+        good, bad, weights=weights, scale=deviation_of_sides(good, bad), penalty=penalty / count
     )
     direction = fit_direction(
-        np.stack([one.state for one in pairs.good]), np.stack([one.state for one in pairs.bad]), **keys
+        np.stack([one.state for one in pairs.good]), np.stack([one.state for one in pairs.bad]), weights=weights
     )
     return LightParts(
         head=head,
         direction=direction,
         corrections=_corrections(readings, head, direction),
-        groups=len(set(zip(pairs.families, pairs.groups, strict=True))),
+        groups=count,
         pairs=len(pairs.good),
     )
 
 
 def _pairs(groups: Sequence[TrainingGroup], readings: Sequence[GroupReadings]) -> _Pairs:
-    pairs = _Pairs(good=[], bad=[], groups=[], families=[])
+    pairs = _Pairs(good=[], bad=[], keys=[])
     for group, read in zip(groups, readings, strict=True):
         plain = {one.side: one for one in read.readings if not one.added}
         for good, bad in group.pairs():
             if good in plain and bad in plain:
                 pairs.good.append(plain[good])
                 pairs.bad.append(plain[bad])
-                pairs.groups.append(group.group)
-                pairs.families.append(group.family)
+                pairs.keys.append(group.pair_key)
     return pairs
 
 

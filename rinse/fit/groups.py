@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from retrieval import EvidenceSet, Passage
 
+from .balance import PairKey
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSide:
@@ -40,14 +42,21 @@ class TrainingGroup:
     family: str
     """Families weigh the same, whatever their sizes."""
     group: str
-    """Groups of one family weigh the same; several lines of a file may share one."""
+    """Groups of one family and construction weigh the same; several lines of a file may share one."""
     sides: tuple[TrainingSide, ...]
+    construction: str = ""
+    """How the insufficient sides were made; those of one family weigh the same. Empty where nobody said."""
+
+    @property
+    def pair_key(self) -> PairKey:
+        """What its pairs belong to."""
+        return self.family, self.construction, self.group
 
     @property
     def key(self) -> str:
         """sha256 (hex) of all of it."""
         sides = [[side.key, side.sufficient, side.answers, side.support] for side in self.sides]
-        return _digest([self.family, self.group, sides])
+        return _digest([*self.pair_key, sides])
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Places of each sufficient side and each insufficient one."""

@@ -6,8 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from retrieval.backbones import find_backbone
@@ -25,6 +25,7 @@ from .negatives import span_examples
 from .padding import Padding
 from .paper import PaperFit, make_profile, readers_key
 from .readings import GroupReadings, ReadingStore, readings_key, records
+from .report import FitProgress, FitReport, Watch, count_families
 from .selection import read_groups
 from .span_training import train_span_reader
 
@@ -32,37 +33,6 @@ FULL = "."
 """The full profile among the finished ones; the others are folds."""
 _SPAN = "span-"
 """Begins the name of a trained span reader's folder."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitProgress:
-    """How far a stage is."""
-
-    stage: str
-    """`pairs`, `span`, `readings` or `profiles`."""
-    done: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitReport:
-    """What a fit came to."""
-
-    profiles: tuple[Path, ...]
-    """Folders of the full profile and of each fold."""
-    families: tuple[tuple[str, int], ...]
-    """Groups of each family that was fitted on."""
-    records: int
-    """Records that were read, padded ones included."""
-    failed: int
-    """Records for which a reader gave nothing usable; they were left out."""
-    fitted: bool
-    """False: the folder was finished with the same settings, nothing was done."""
-    changed: tuple[str, ...]
-    """Settings that differ from those of the fit that was in the folder."""
-
-
-Watch = Callable[[FitProgress], None]
 
 
 def fit_paper(fit: PaperFit, *, progress: Watch = lambda _: None) -> FitReport:
@@ -75,7 +45,9 @@ def fit_paper(fit: PaperFit, *, progress: Watch = lambda _: None) -> FitReport:
         BackboneError: a model is not on this machine; the message says what to install or to pass.
     """
     with fit_folder(fit.out) as folder:
-        groups = read_groups(fit, lambda done, total: progress(FitProgress(stage="pairs", done=done, total=total)))
+        groups = read_groups(
+            fit.selection, lambda done, total: progress(FitProgress(stage="pairs", done=done, total=total))
+        )
         base = PaperBackbones.named(words=fit.words, reranker=fit.reranker, span=fit.span, latent=fit.latent)
         plan = fit.plan(base.fingerprints())
         before = folder.state()
@@ -222,17 +194,13 @@ class _Job:
                 shutil.rmtree(old)
 
     def _report(self, readings: Sequence[GroupReadings], *, fitted: bool) -> FitReport:
-        counts = dict.fromkeys(self._families, 0)
-        for group in self._groups:
-            counts[group.family] += 1
         folds = [FULL, *(self._families if self._fit.folds else ())]
         return FitReport(
             profiles=tuple(self._fit.out / _fold_folder(family) for family in folds),
-            families=tuple(counts.items()),
+            families=count_families(self._groups),
             records=sum(len(one.readings) for one in readings),
             failed=sum(one.failed for one in readings),
             fitted=fitted,
-            changed=(),
         )
 
 

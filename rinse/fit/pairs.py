@@ -118,6 +118,7 @@ class _Contrast(_Strict):
 
     format: Literal["sufficit-contrast-1"]
     dataset: _Family
+    construction: Annotated[str, Field(max_length=200)] = ""
     group: Annotated[str, Field(min_length=1)]
     passages: tuple[Piece, ...]
     sides: tuple[Side, ...]
@@ -143,7 +144,7 @@ class _Contrast(_Strict):
             )
             for side in self.sides
         )
-        return TrainingGroup(family=self.dataset, group=self.group, sides=sides)
+        return TrainingGroup(family=self.dataset, construction=self.construction, group=self.group, sides=sides)
 
 
 def stream_pairs(path: Path) -> Iterator[TrainingGroup]:

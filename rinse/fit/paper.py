@@ -16,8 +16,8 @@ from ..paper.outputs import DEFAULT_LATENT, DEFAULT_RERANKER, DEFAULT_SPAN_BASE,
 from ..paper.profile import BackboneEntry, PaperProfile, PaperSettings
 from ..paper.settings import ReaderSettings
 from ..profile import Origin
-from .conditional import PENALTY
-from .folds import LightParts
+from .folds import PENALTY, LightParts
+from .selection import Selection
 from .span_training import SpanTraining
 
 PADDING = (5, 20, 50, 100)
@@ -54,11 +54,23 @@ class PaperFit:
     padding: tuple[int, ...] = PADDING
     """How many passages of other questions are added to each record; a copy each."""
     limit: int | None = None
-    """Most groups of a family, drawn by their content; None = all."""
+    """Most groups of a construction of a family, drawn by their content; None = all."""
     penalty: float = PENALTY
-    """See `fit_conditional_head`."""
+    """See `folds.PENALTY`."""
     seed: int = 0
     device: str = "cpu"
+
+    @property
+    def selection(self) -> Selection:
+        """Which groups are read."""
+        return Selection(
+            pairs=self.pairs,
+            families=self.families,
+            without=frozenset(self.without),
+            named={"--without": self.without, "--shared": self.shared},
+            limit=self.limit,
+            folds=self.folds,
+        )
 
     def plan(self, backbones: Mapping[str, tuple[str, str]]) -> dict[str, object]:
         """All of it but the places of files, with their content, as JSON values."""

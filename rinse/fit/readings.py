@@ -112,7 +112,7 @@ class ReadingStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[str, GroupReadings] = {}
-        for line in _whole_lines(path):
+        for line in whole_lines(path):
             try:
                 found = _Line.model_validate_json(line)
                 self._known[found.key] = _readings(found)
@@ -181,7 +181,7 @@ def _readings(line: _Line) -> GroupReadings:
     )
 
 
-def _whole_lines(path: Path) -> Iterator[bytes]:
+def whole_lines(path: Path) -> Iterator[bytes]:
     """Every line that ends; what follows the last end of a line is cut off."""
     path.touch()
     end = 0

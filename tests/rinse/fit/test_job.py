@@ -16,9 +16,10 @@ import pytest
 
 from retrieval import EvidenceSet
 from rinse.fit.errors import FitError, FolderError
-from rinse.fit.job import FitProgress, fit_paper
+from rinse.fit.job import fit_paper
 from rinse.fit.pairs import stream_pairs
 from rinse.fit.paper import PaperFit
+from rinse.fit.report import FitProgress
 from rinse.fit.span_training import SpanTraining
 from rinse.paper.profile import PaperProfile
 from rinse.paper.scorer import PaperScorer
