@@ -82,7 +82,7 @@ class PassageStates:
     """Vocabulary ids of heading and text, as the windows read them (overlaps stand twice)."""
     subject: Subject
     truncated: bool
-    """True if the passage was longer than `MAX_WINDOWS` windows."""
+    """True if the passage was longer than `MAX_WINDOWS` windows, or its heading left no room for it."""
 
     @property
     def bytes(self) -> int:
@@ -172,7 +172,7 @@ class PassageReader:
             ).astype(np.float16),
             ids=tuple(key for window in windows for key in window.states.ids),
             subject=self._subject(heading, windows),
-            truncated=begin < len(text),
+            truncated=begin < len(text) or any(map(_lost, windows)),
         )
 
     def _subject(self, heading: str, windows: Sequence[_Window]) -> Subject:
@@ -242,6 +242,11 @@ def _sentence_vectors(window: _Window, place: NDArray[np.int32]) -> NDArray[np.f
         window.states.states[heading | (place == number)].mean(axis=0) for number in np.unique(place[~heading])
     ]
     return unit(np.array(means, dtype=np.float32).reshape(len(means), window.states.states.shape[1]))
+
+
+def _lost(window: _Window) -> bool:
+    """Whether the heading alone filled the input: signs of some scripts are several tokens each."""
+    return window.states.truncated and all(begin < window.offset for begin, _ in window.states.spans)
 
 
 def _next_begin(window: TokenStates, begin: int, piece: int, offset: int, end: int) -> int:
