@@ -7,7 +7,8 @@ much of the question is covered by passages that hang together. Its features fee
 * `anchored`: as `tokens` of the content reader, but a passage counts as far as it hangs on a passage whose heading
   the question names (a passage without a heading hangs on its own coverage);
 * `reached`: the same, hanging on passages that cover much of the question;
-* `pair`: what the best two passages cover together, plus a premium for a link between them;
+* `pair`: what the best two sentences of different passages that share a name cover together, plus a premium for
+  the names;
 * `bridge`: the two passages most clearly mentioned by passages that are like the question, while the question
   itself does not name them.
 
@@ -23,14 +24,13 @@ from numpy.typing import NDArray
 
 from .links import Links, link
 from .matching import Match
+from .pairing import best_pair
 from .question import QuestionView
 
 FEATURES = ("anchored", "reached", "pair", "bridge")
 """Names of the features."""
 HOPS = 3
 """Links in a row that are followed: chains of four passages."""
-LINK_PREMIUM = 0.3
-"""What a full link between two passages adds to what they cover."""
 BRIDGES = 2
 """Bridges that are looked for: a question of three hops has two."""
 
@@ -53,7 +53,7 @@ def chain_features(view: QuestionView, matches: Sequence[Match], idf: NDArray[np
     return {
         "anchored": _hanging(view, tokens, named, links),
         "reached": _hanging(view, tokens, covers, links),
-        "pair": _pair(view, tokens, links),
+        "pair": best_pair(view, matches, links),
         "bridge": _bridge(links, np.array([match.whole for match in matches], dtype=np.float32)),
     }
 
@@ -64,15 +64,6 @@ def _hanging(view: QuestionView, tokens: NDArray[np.float32], start: NDArray[np.
     for _ in range(HOPS):
         held = np.maximum(held, (held[:, None] * links.strength).max(axis=0))
     return float(view.mean((tokens * held[:, None]).max(axis=0)))
-
-
-def _pair(view: QuestionView, tokens: NDArray[np.float32], links: Links) -> float:
-    """Best coverage of two passages with the premium of their link; of one passage what it covers."""
-    best = float(view.mean(tokens).max())
-    for place in range(len(tokens) - 1):
-        together = view.mean(np.maximum(tokens[place], tokens[place + 1 :]))
-        best = max(best, float((together + LINK_PREMIUM * links.strength[place, place + 1 :]).max()))
-    return best
 
 
 def _bridge(links: Links, like_question: NDArray[np.float32]) -> float:

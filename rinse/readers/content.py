@@ -39,8 +39,12 @@ def content_features(view: QuestionView, matches: Sequence[Match]) -> dict[str, 
     return {
         "tokens": float(view.mean(tokens)),
         "phrases": float(phrases.mean()),
-        "sentence": max(match.sentence for match in matches),
+        "sentence": max(_best_sentence(view, match) for match in matches),
     }
+
+
+def _best_sentence(view: QuestionView, match: Match) -> float:
+    return float(view.mean(match.sentences[0])) if len(match.sentences) else 0.0
 
 
 def coverage(

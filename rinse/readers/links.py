@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .states import Subject
+from .subject import Subject
 
 MENTIONED = 0.75
 """Share of a heading's IDF that a text must hold to mention it: a middle name may be missing."""
@@ -32,6 +32,8 @@ class Links:
     the diagonal. Shape `(n, n)`."""
     strength: NDArray[np.float32]
     """Symmetric, in [0, 1]: one mentions the other, or names shared that the question does not hold. `(n, n)`."""
+    shared: NDArray[np.float32]
+    """The part of `strength` that comes of names, in [0, 1]; 0 where the passages share none. `(n, n)`."""
     asked: NDArray[np.float32]
     """Share of the IDF of each passage's heading that the question holds, in [0, 1]; `(n,)`."""
     headed: NDArray[np.bool_]
@@ -57,10 +59,12 @@ def link(
     mention = (holds.reshape(len(subjects), len(known)) @ weights.T).clip(0.0, 1.0)
     np.fill_diagonal(mention, 0.0)
     certain = np.where(mention > MENTIONED, mention, 0.0)
-    strength = np.maximum(np.maximum(certain, certain.T), _shared(subjects, words))
+    shared = _shared(subjects, words)
+    strength = np.maximum(np.maximum(certain, certain.T), shared)
     return Links(
         mention=mention.astype(np.float32),
         strength=strength.astype(np.float32),
+        shared=shared,
         asked=(weights @ np.array([key in question for key in known], dtype=np.float32)).clip(0.0, 1.0),
         headed=np.array([bool(shares) for shares in headings], dtype=np.bool_),
     )
@@ -89,12 +93,12 @@ def _shared(subjects: Sequence[Subject], words: frozenset[str]) -> NDArray[np.fl
     for place in range(len(subjects) - 1):
         own = np.flatnonzero(weights[place])
         common = np.minimum(weights[place, own], weights[place + 1 :, own])
-        strength[place, place + 1 :] = (_largest(common).sum(axis=1) / SHARED_WEIGHT).clip(0.0, 1.0)
+        strength[place, place + 1 :] = (largest(common).sum(axis=1) / SHARED_WEIGHT).clip(0.0, 1.0)
     return np.maximum(strength, strength.T)
 
 
-def _largest(common: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The `SHARED_NAMES` largest of each row, rising, so that their sum does not depend on what else is there."""
-    if common.shape[1] > SHARED_NAMES:
-        common = np.partition(common, -SHARED_NAMES, axis=1)[:, -SHARED_NAMES:]
-    return np.sort(common, axis=1)
+def largest(common: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The `SHARED_NAMES` largest along the last axis, rising: their sum does not depend on what else is there."""
+    if common.shape[-1] > SHARED_NAMES:
+        common = np.partition(common, -SHARED_NAMES, axis=-1)[..., -SHARED_NAMES:]
+    return np.sort(common, axis=-1)

@@ -11,10 +11,13 @@ from retrieval import Passage
 from retrieval.memo import Memo
 
 from .question import QuestionView
-from .states import PassageReader, PassageStates, Subject, canonical_heading
+from .states import PassageReader, PassageStates, canonical_heading
+from .subject import Subject
 
 MATCHES = 20_000
-"""Pairs of question and passage whose match is kept, about a kilobyte each."""
+"""Pairs of question and passage whose match is kept, about three kilobytes each."""
+SENTENCES = 16
+"""Sentences of a passage that are kept one by one, those that cover most of the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +28,11 @@ class Match:
     """Best cosine of each question token with a token of the passage, shape `(tokens,)`."""
     phrases: NDArray[np.float32]
     """Best cosine of each phrase of the question with a sentence, shape `(phrases,)`."""
-    sentence: float
-    """The question's tokens covered by one sentence and the heading: weighted mean of best cosines, best
-    sentence."""
+    sentences: NDArray[np.float32]
+    """Best cosine of each question token with a token of one sentence or the heading, for at most `SENTENCES`
+    sentences, the best one first; shape `(sentences, tokens)`."""
+    sentence_names: tuple[frozenset[str], ...]
+    """The names in each of these sentences and the heading."""
     whole: float
     """Best cosine of the whole question with a sentence."""
     ids: tuple[int, ...]
@@ -59,12 +64,15 @@ class Matcher:
 def _match(view: QuestionView, states: PassageStates) -> Match:
     cosines = view.vectors @ states.tokens.astype(np.float32).T  # (question tokens, passage tokens)
     cosines = cosines.clip(0.0, 1.0) * view.readable[:, None]
-    sentences = states.sentences.astype(np.float32).T
+    whole = states.sentences.astype(np.float32).T
+    covered = _by_sentence(cosines, states.sentence_of)
+    best = np.argsort(-view.mean(covered), kind="stable")[:SENTENCES]
     return Match(
         tokens=cosines.max(axis=1, initial=0.0),
-        phrases=_best(view.phrases @ sentences),
-        sentence=_best_sentence(view, cosines, states.sentence_of),
-        whole=float(_best(view.whole @ sentences)[0]),
+        phrases=_best(view.phrases @ whole),
+        sentences=covered[best],
+        sentence_names=tuple(states.subject.sentences[place] for place in best),
+        whole=float(_best(view.whole @ whole)[0]),
         ids=states.ids,
         subject=states.subject,
         truncated=states.truncated,
@@ -76,11 +84,12 @@ def _best(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(cosines.max(axis=1, initial=0.0).clip(0.0, 1.0), dtype=np.float32)
 
 
-def _best_sentence(view: QuestionView, cosines: NDArray[np.float32], sentence_of: NDArray[np.int32]) -> float:
+def _by_sentence(cosines: NDArray[np.float32], sentence_of: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Each sentence's best cosine, or the heading's if it is better, shape `(sentences, question tokens)`."""
     body = np.flatnonzero(sentence_of >= 0)
-    if not len(body) or not len(view.ids):
-        return 0.0
+    if not len(body):
+        return np.zeros((0, len(cosines)), dtype=np.float32)
     starts = np.flatnonzero(np.diff(sentence_of[body], prepend=-1))
-    covered = np.maximum.reduceat(cosines[:, body], starts, axis=1)  # (tokens, sentences)
+    covered = np.maximum.reduceat(cosines[:, body], starts, axis=1)  # (question tokens, sentences)
     heading = cosines[:, sentence_of < 0].max(axis=1, initial=0.0)
-    return float(view.mean(np.maximum(covered, heading[:, None]).T).max())
+    return np.ascontiguousarray(np.maximum(covered, heading[:, None]).T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from retrieval.index.encoder import TokenStates
 from retrieval.memo import Memo
 from retrieval.text import sentences
 
-from .names import names
+from .subject import HEADING, Subject, Window, subject_of
 
 HEADING_CHARACTERS = 200
 """A longer heading is cut: it is read again with every window of the passage."""
@@ -27,11 +27,6 @@ MAX_WINDOWS = 128
 """Windows read of one passage, about 20,000 English words; the rest is not read and the score says so (S06)."""
 MEMORY_BYTES = 256 * 2**20
 """States kept in memory: about 2,500 passages of 100 words."""
-NAME_WEIGHT = 5.0
-"""A name of less IDF is in too many passages to say anything."""
-LONGEST_NAME_WEIGHT = 12.0
-"""The most that a name of several word pieces weighs."""
-_HEADING = -1
 
 
 class TokenEncoder(Protocol):
@@ -53,18 +48,6 @@ class TokenEncoder(Protocol):
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """The vectors of every token of every text, special tokens left out."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What a passage is about and whom it names, by which passages speak of each other."""
-
-    heading: tuple[int, ...]
-    """Vocabulary ids of its heading, without what stands in parentheses."""
-    body: frozenset[int]
-    """Vocabulary ids of its text."""
-    names: Mapping[str, float]
-    """Names in heading and text, each with its IDF, at least `NAME_WEIGHT`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,18 +90,6 @@ def canonical_heading(passage: Passage) -> str:
     return plain_text(heading)[:HEADING_CHARACTERS].rstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Window:
-    """One input of the model: the heading and a piece of the passage."""
-
-    states: TokenStates
-    text: str
-    offset: int
-    """Where the piece begins in `text`, behind the heading."""
-    sentences: tuple[tuple[int, int], ...]
-    """Of the piece, by characters of `text`."""
-
-
 class PassageReader:
     """Reads passages through an encoder, one at a time, and remembers them.
 
@@ -151,7 +122,7 @@ class PassageReader:
 
     def _read(self, heading: str, text: str) -> PassageStates | None:
         prefix = f"{heading}. " if heading else ""
-        windows: list[_Window] = []
+        windows: list[Window] = []
         begin = 0
         while begin < len(text) and len(windows) < MAX_WINDOWS:
             piece = text[begin : begin + SLICE_CHARACTERS]
@@ -159,7 +130,7 @@ class PassageReader:
             if states is None:
                 return None
             spans = tuple((start + len(prefix), end + len(prefix)) for start, end in sentences(piece))
-            windows.append(_Window(states=states, text=prefix + piece, offset=len(prefix), sentences=spans))
+            windows.append(Window(states=states, text=prefix + piece, offset=len(prefix), sentences=spans))
             begin = _next_begin(states, begin, len(piece), len(prefix), len(text))
         if not windows:
             return None
@@ -171,38 +142,9 @@ class PassageReader:
                 [_sentence_vectors(window, place) for window, place in zip(windows, places, strict=True)]
             ).astype(np.float16),
             ids=tuple(key for window in windows for key in window.states.ids),
-            subject=self._subject(heading, windows),
+            subject=subject_of(heading, windows, places, self._idf),
             truncated=begin < len(text) or any(map(_lost, windows)),
         )
-
-    def _subject(self, heading: str, windows: Sequence[_Window]) -> Subject:
-        main = heading.partition("(")[0] or heading
-        first = windows[0]
-        return Subject(
-            heading=tuple(
-                key
-                for key, (begin, end) in zip(first.states.ids, first.states.spans, strict=True)
-                if begin < len(main) and end <= len(main)
-            ),
-            body=frozenset(
-                key
-                for window in windows
-                for key, (begin, _) in zip(window.states.ids, window.states.spans, strict=True)
-                if begin >= window.offset
-            ),
-            names={name: weight for window in windows for name, weight in self._names(window)},
-        )
-
-    def _names(self, window: _Window) -> Iterator[tuple[str, float]]:
-        begins = np.array([begin for begin, _ in window.states.spans], dtype=np.int64)
-        starts = frozenset(begin for begin, _ in window.sentences)
-        for name, begin, end in names(window.text, starts):
-            first, last = np.searchsorted(begins, (begin, end))
-            pieces = [key for key in window.states.ids[first:last] if key < len(self._idf)]
-            weight = min(float(self._idf[pieces].sum()), LONGEST_NAME_WEIGHT) if len(pieces) > 1 else 0.0
-            weight = float(self._idf[pieces[0]]) if len(pieces) == 1 else weight
-            if weight > NAME_WEIGHT:
-                yield name, weight
 
 
 def usable(answer: Sequence[TokenStates | None]) -> TokenStates | None:
@@ -218,33 +160,33 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True).clip(1e-9), dtype=np.float32)
 
 
-def _sentence_of(window: _Window) -> NDArray[np.int32]:
+def _sentence_of(window: Window) -> NDArray[np.int32]:
     """The number of each token's sentence in its window, -1 for the heading's, shape `(tokens,)`."""
     begins = np.array([begin for begin, _ in window.states.spans], dtype=np.int64)
     starts = np.array([begin for begin, _ in window.sentences], dtype=np.int64)
     places = (np.searchsorted(starts, begins, side="right") - 1).clip(0)
-    return np.where(begins < window.offset, _HEADING, places).astype(np.int32)
+    return np.where(begins < window.offset, HEADING, places).astype(np.int32)
 
 
 def _continued(places: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Sentence numbers of all windows, counted on from one to the next."""
     counted, first = [], 0
     for place in places:
-        counted.append(np.where(place == _HEADING, _HEADING, place + first).astype(np.int32))
-        first += int(place.max(initial=_HEADING)) + 1
+        counted.append(np.where(place == HEADING, HEADING, place + first).astype(np.int32))
+        first += int(place.max(initial=HEADING)) + 1
     return np.concatenate(counted)
 
 
-def _sentence_vectors(window: _Window, place: NDArray[np.int32]) -> NDArray[np.float32]:
+def _sentence_vectors(window: Window, place: NDArray[np.int32]) -> NDArray[np.float32]:
     """Unit means of each sentence's token states together with the heading's, shape `(sentences, dims)`."""
-    heading = place == _HEADING
+    heading = place == HEADING
     means = [
         window.states.states[heading | (place == number)].mean(axis=0) for number in np.unique(place[~heading])
     ]
     return unit(np.array(means, dtype=np.float32).reshape(len(means), window.states.states.shape[1]))
 
 
-def _lost(window: _Window) -> bool:
+def _lost(window: Window) -> bool:
     """Whether the heading alone filled the input: signs of some scripts are several tokens each."""
     return window.states.truncated and all(begin < window.offset for begin, _ in window.states.spans)
 
