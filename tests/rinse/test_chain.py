@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rinse.readers.chain import BRIDGES, FEATURES, HOPS, LINK_PREMIUM, chain_features
-from rinse.readers.links import Links, link
+from rinse.readers.chain import BRIDGES, FEATURES, HOPS, chain_features
+from rinse.readers.links import SHARED_NAMES, SHARED_WEIGHT, Links, link
 from rinse.readers.matching import Match
+from rinse.readers.pairing import LINK_PREMIUM
 from rinse.readers.question import QuestionView
 from tests.rinse.synthetic import IDF, match, question_view, sets, subject
 
 VIEW = question_view([2, 3])
-FIRST = match([1.0, 0.0], subject([2], [7, 8]), whole=0.8)
+FIRST = match([1.0, 0.0], about=subject([2], [7, 8], {"orrel": 14.0}), whole=0.8)
 """Its heading stands in the question, its text speaks of the heading (7, 8)."""
-SECOND = match([0.0, 1.0], subject([7, 8], [5]), whole=0.6)
+SECOND = match([0.0, 1.0], about=subject([7, 8], [5], {"orrel": 14.0}), whole=0.6)
 """What the question does not name but the first passage does."""
-STRANGER = match([0.0, 1.0], subject([9, 10], [5]), whole=0.6)
+STRANGER = match([0.0, 1.0], about=subject([9, 10], [5], {"tamsin": 14.0}), whole=0.6)
 """Covers the same, hangs on nothing."""
 
 
@@ -36,15 +37,15 @@ def test_passages_that_hang_together_beat_passages_that_resemble_the_question() 
     assert chained["anchored"] == pytest.approx(1.0)
     assert loose["anchored"] == pytest.approx(IDF[2] / (IDF[2] + IDF[3]))
     assert chained["pair"] == pytest.approx(1.0 + LINK_PREMIUM)
-    assert loose["pair"] == pytest.approx(1.0)
+    assert loose["pair"] == pytest.approx(IDF[3] / (IDF[2] + IDF[3]))
     assert chained["bridge"] == pytest.approx(0.8 / BRIDGES)
 
 
 def test_a_chain_is_followed_over_three_links_and_no_further() -> None:
     """Each passage names the next one; only the first is named by the question, only the last covers it."""
     for links in range(1, 6):
-        passages = [match([0.0, 0.0], subject([2 if at == 0 else 5 + at], [6 + at])) for at in range(links)]
-        last = match([1.0, 1.0], subject([5 + links], []))
+        passages = [match([0.0, 0.0], about=subject([2 if at == 0 else 5 + at], [6 + at])) for at in range(links)]
+        last = match([1.0, 1.0], about=subject([5 + links], []))
         view = question_view([2, 3])
         assert features(view, *passages, last)["anchored"] == pytest.approx(1.0 if links <= HOPS else 0.0)
 
@@ -53,7 +54,9 @@ def test_a_passage_that_the_question_names_is_no_bridge() -> None:
     """A bridge is what the question does not name."""
     named = question_view([2, 7, 8])
     cover = [1.0, 0.0, 0.0]
-    found = features(named, match(cover, subject([2], [7, 8]), whole=0.8), match(cover, subject([7, 8])))
+    found = features(
+        named, match(cover, about=subject([2], [7, 8]), whole=0.8), match(cover, about=subject([7, 8]))
+    )
     assert found["bridge"] == 0.0
 
 
@@ -62,7 +65,10 @@ def test_passages_without_headings_hang_on_what_they_cover() -> None:
     one = features(VIEW, match([1.0, 0.5]))
     assert one["anchored"] == one["reached"] > 0
     assert one["bridge"] == 0.0
-    shared = [match([1.0, 0.0], subject(names={"orrel": 12.0})), match([0.0, 1.0], subject(names={"orrel": 12.0}))]
+    shared = [
+        match([1.0, 0.0], about=subject(names={"orrel": 12.0})),
+        match([0.0, 1.0], about=subject(names={"orrel": 12.0})),
+    ]
     assert features(VIEW, *shared)["pair"] == pytest.approx(1.0 + LINK_PREMIUM * 12 / 14)
 
 
@@ -113,15 +119,11 @@ def test_features_equal_brute_force(drawn: tuple[QuestionView, list[Match]]) -> 
     named = [
         asked if headed else cover for asked, headed, cover in zip(links.asked, links.headed, covers, strict=True)
     ]
-    pairs = [
-        _mean(view, np.maximum(one.tokens, other.tokens)) + LINK_PREMIUM * float(links.strength[a, b])
-        for (a, one), (b, other) in permutations(enumerate(matches), 2)
-    ]
     assert features(view, *matches) == pytest.approx(
         {
             "anchored": _hanging(view, matches, named, links),
             "reached": _hanging(view, matches, covers, links),
-            "pair": max([*covers, *pairs]),
+            "pair": _pair(view, matches),
             "bridge": _bridge(matches, links),
         },
         abs=1e-5,
@@ -140,6 +142,24 @@ def _hanging(view: QuestionView, matches: list[Match], start: Sequence[float], l
             steps = [float(links.strength[a, b]) for a, b in pairwise(path)]
             held[path[-1]] = max(held[path[-1]], float(start[path[0]]) * float(np.prod(steps)))
     return _mean(view, np.max([hold * match.tokens for hold, match in zip(held, matches, strict=True)], axis=0))
+
+
+def _pair(view: QuestionView, matches: list[Match]) -> float:
+    """Every sentence alone, and every two of different passages that share a name."""
+    found = [_mean(view, row) for match in matches for row in match.sentences]
+    for first, second in combinations(matches, 2):
+        for (one, held), (other, also) in product(_sentences(first), _sentences(second)):
+            weights = sorted(
+                min(first.subject.names[name], second.subject.names[name]) for name in (held & also) - view.words
+            )
+            if weights:
+                link = min(sum(weights[-SHARED_NAMES:]) / SHARED_WEIGHT, 1.0)
+                found.append(_mean(view, np.maximum(one, other)) + LINK_PREMIUM * link)
+    return max(found)
+
+
+def _sentences(match: Match) -> list[tuple[np.ndarray, frozenset[str]]]:
+    return list(zip(match.sentences, match.sentence_names, strict=True))
 
 
 def _bridge(matches: list[Match], links: Links) -> float:

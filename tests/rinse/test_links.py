@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rinse.readers.links import MENTIONED, SHARED_NAMES, SHARED_WEIGHT, Links, link
-from rinse.readers.states import Subject
+from rinse.readers.subject import Subject
 from tests.rinse.synthetic import IDF, NAMES, VOCABULARY, subject, subjects
 
 SETS = st.lists(subjects(), max_size=6)
@@ -28,6 +28,7 @@ def test_a_text_that_holds_a_heading_mentions_its_passage() -> None:
     assert found.mention[0, 1] == 1.0
     assert found.mention[1, 0] == pytest.approx(IDF[1] / (IDF[1] + IDF[2]))
     assert found.strength[0, 1] == found.strength[1, 0] == 1.0
+    assert not found.shared.any()
     assert found.mention.diagonal().tolist() == [0.0, 0.0]
 
 
@@ -48,6 +49,7 @@ def test_shared_names_link_up_to_three_of_them() -> None:
         names = dict.fromkeys(["a", "b", "c", "d", "e"][:shared], 4.0)
         found = links_of(subject(names=names | {"x": 9.0}), subject(names=names | {"y": 9.0}))
         assert found.strength[0, 1] == pytest.approx(4.0 * min(shared, SHARED_NAMES) / SHARED_WEIGHT)
+        assert found.shared[0, 1] == found.strength[0, 1]
     lighter = links_of(subject(names={"a": 12.0}), subject(names={"a": 6.0}))
     assert lighter.strength[0, 1] == pytest.approx(6.0 / SHARED_WEIGHT)
 
