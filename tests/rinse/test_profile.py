@@ -13,6 +13,7 @@ import pytest
 from rinse.errors import ProfileError, ProfileMismatchError
 from rinse.profile import MAX_IDF_BYTES, Profile
 
+FITTED = {"head": {"tokens": 1.0}, "alpha": 0.0, "beta": 0.0, "mu": 0.0, "sigma": 1.0}
 SHIPPED = Path(str(resources.files("rinse") / "weights"))
 
 
@@ -36,7 +37,7 @@ def test_the_shipped_profile_says_what_it_is_and_where_its_numbers_come_from() -
     assert profile.idf.shape == (30_522,)
     assert profile.settings.origin.records > 0
     assert all("dev" not in name for name in profile.settings.origin.files)
-    assert "unfitted" in profile.settings.origin.note
+    assert set(profile.settings.readers) == {"content", "chain"}
 
 
 def test_the_same_content_has_the_same_fingerprint_anywhere(folder: Path) -> None:
@@ -54,18 +55,36 @@ def test_s03_another_encoder_is_refused_with_both_names() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"format": 2},
+        {"format": 1},
+        {"format": 3},
         {"surprise": 1},
         {"gap_threshold": 1.5},
         {"window": {"size": 0, "stride": 1}},
         {"idf_file": "../../elsewhere.safetensors"},
-        {"content": {"alpha": 0.0, "beta": 0.0, "mu": 0.0, "sigma": 0.0}},
-        {"content": {"alpha": float("nan"), "beta": 0.0, "mu": 0.0, "sigma": 1.0}},
+        {"readers": {}},
+        {"readers": {"content": {**FITTED, "head": {}}}},
+        {"readers": {"content": {**FITTED, "head": {"tokens": float("nan")}}}},
+        {"readers": {"content": {**FITTED, "sigma": 0.0}}},
+        {"readers": {"content": {**FITTED, "alpha": float("nan")}}},
+        {"readers": {"content": {**FITTED, "limit": -1}}},
+        {"readers": {"content": {**FITTED, "limit": 5, "knots": [1.0, 2.0], "values": [0.0]}}},
+        {"readers": {"content": {**FITTED, "knots": [1.0, 2.0], "values": [0.0, 1.0]}}},
+        {"content": FITTED},
     ],
 )
 def test_values_out_of_range_are_refused(folder: Path, changes: dict[str, object]) -> None:
     with pytest.raises(ProfileError, match="is no profile"):
         Profile.load(edit(folder, **changes))
+
+
+def test_a_reader_s_statistics_become_its_correction(folder: Path) -> None:
+    """Head, line, limit and curve are read back as they were written."""
+    curve = {"limit": 5, "knots": [1.0, 3.0], "values": [0.0, 2.0], "beta": 2.0, "sigma": 4.0}
+    settings = Profile.load(edit(folder, readers={"content": FITTED | curve})).settings
+    correction = settings.readers["content"].correction
+    assert correction.limit == 5
+    assert correction.trend(9) > correction.trend(5) == pytest.approx(2.0 * np.log(6))
+    assert settings.readers["content"].head == {"tokens": 1.0}
 
 
 def test_a_window_that_would_skip_tokens_is_refused(folder: Path) -> None:
