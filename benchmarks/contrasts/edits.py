@@ -21,7 +21,7 @@ _SHORT = r"(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Gov)\.(?=\s\p{
 _INSIDE = r"(?<=[\p{Ll}\p{N},;()]\s)"
 """A capital behind these is no sentence's first: "But" and "Consequently" are no names."""
 _NAME = regex.compile(
-    rf"{_INSIDE}(?:{_SHORT}|{_PART})(?:\s(?:(?:of\sthe|of|de|der|van|von|la|al)\s{_PART}|{_SHORT}|{_PART}))*"
+    rf"{_INSIDE}(?:{_SHORT}|{_PART})(?:\s(?:(?:of|de|der|van|von|la|al)\s{_PART}|{_SHORT}|{_PART}))*"
 )
 _CAPITAL = regex.compile(rf"{_INSIDE}\p{{Lu}}[\p{{L}}\p{{N}}]*")
 _SMALL = regex.compile(r"\b\p{Ll}+\b")
