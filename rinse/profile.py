@@ -126,6 +126,8 @@ class ProfileSettings(_Strict):
     readers: Annotated[dict[str, FittedReader], Field(min_length=1)]
     """By name; the score is the sum of their corrected values."""
     origin: Origin
+    held_out: tuple[str, ...] = ()
+    """Families of datasets that nothing in the profile has seen, the IDF table included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

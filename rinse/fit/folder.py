@@ -79,15 +79,26 @@ def fit_folder(out: Path) -> Iterator[FitFolder]:
     ours = (_WORK, _LOCK, _PROFILE)
     if out.exists() and any(out.iterdir()) and not any((out / name).exists() for name in ours):
         raise FolderError(f"{out} is not empty and holds no fit. Name another folder, or empty this one.")
+    with locked(out, made=out / _WORK):
+        yield FitFolder(out=out)
+
+
+@contextmanager
+def locked(folder: Path, *, made: Path | None = None) -> Iterator[None]:
+    """Hold a folder, which is made; `made` is another one, inside it, that is made too.
+
+    Raises:
+        FolderError: it cannot be written, or another process works in it.
+    """
     try:
-        (out / _WORK).mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out / _LOCK, timeout=0)
+        (made or folder).mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / _LOCK, timeout=0)
         lock.acquire()
     except Timeout as error:
-        raise FolderError(f"Another process fits in {out}. Wait for it, or stop it and start again.") from error
+        raise FolderError(f"Another process fits in {folder}. Wait for it, or stop it and start again.") from error
     except OSError as error:
-        raise FolderError(f"{out} cannot be written ({error.strerror}). Name another folder.") from error
+        raise FolderError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
     try:
-        yield FitFolder(out=out)
+        yield
     finally:
         lock.release()

@@ -1,0 +1,89 @@
+"""The files of fitted profiles: whole or not there, and nobody else's file is written over."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from ..profile import MAX_JSON_BYTES, ProfileSettings
+from .errors import FolderError
+
+
+def profile_file(out: Path, name: str) -> Path:
+    """Where the profile of that name lies."""
+    return out / f"{name}.json"
+
+
+def check_place(out: Path, name: str, table: ProfileSettings) -> None:
+    """Make sure that a profile and its IDF table can be written without loss.
+
+    Args:
+        out: The folder.
+        name: Of the profile.
+        table: The profile that names the table.
+
+    Raises:
+        FolderError: a file of that name is no profile or another table.
+    """
+    if out.exists() and not out.is_dir():
+        raise FolderError(f"{out} is a file. Name a folder for the profiles with --out.")
+    place = profile_file(out, name)
+    if place.exists() and not _is_profile(place):
+        raise FolderError(
+            f"{place} is no profile and would be lost. Name another folder, or a profile with --name."
+        )
+    tables = out / table.idf_file
+    if tables.exists() and _sha256(tables) != table.idf_sha256:
+        raise FolderError(f"{tables} is another IDF table, which profiles there may need. Name another folder.")
+
+
+def write_profile(out: Path, settings: ProfileSettings, table: bytes) -> bool:
+    """Write the table, then the profile; returns whether anything was not there already.
+
+    Raises:
+        FolderError: the folder cannot be written.
+    """
+    content = settings.model_dump_json(indent=2, exclude_none=True).encode() + b"\n"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        wrote = [_write(out / settings.idf_file, table), _write(profile_file(out, settings.name), content)]
+    except OSError as error:
+        raise FolderError(
+            f"Cannot write the profile to {out}: {error}. Make room or name another folder; the same command then "
+            "goes on."
+        ) from error
+    return any(wrote)
+
+
+def _write(path: Path, content: bytes) -> bool:
+    if path.exists() and path.read_bytes() == content:
+        return False
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+    return True
+
+
+def _is_profile(path: Path) -> bool:
+    """Whether a file looks like a profile, also one of an older format."""
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(MAX_JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"encoder_fingerprint", "idf_sha256"} <= found.keys()
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FolderError(f"Cannot read {path}: {error}. Name another folder with --out.") from error
