@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +23,7 @@ from rich.progress import (
 
 from .cli_errors import INTERRUPT, reported
 from .errors import ConfigError
+from .fit_request import FITTERS, FitRequest, check_options
 
 if TYPE_CHECKING:
     from rinse.fit.report import FitProgress, FitReport
@@ -42,46 +41,35 @@ _STAGES = {
 _LARGEST_PADDING, _MOST_PADDINGS = 1000, 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitRequest:
-    """The command line, parsed; a name of a model that is None is the profile's own."""
-
-    pairs: tuple[Path, ...]
-    out: Path
-    words: str | None
-    reranker: str | None
-    span: str | None
-    latent: str | None
-    layer: int | None
-    without: tuple[str, ...]
-    families: Mapping[str, str]
-    shared: tuple[str, ...]
-    folds: bool
-    padding: tuple[int, ...] | None
-    limit: int | None
-    span_epochs: int
-    train_span: bool
-    device: str
-    seed: int
-
-
 def fit(
+    context: typer.Context,
     more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="More files of pairs.")] = None,
     *,
     pairs: Annotated[
         list[Path],
         typer.Option(help="Files of pairs, JSON lines, also .gz; several after one --pairs, or repeat it."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the profile; a fit that is there goes on.")],
-    profile: Annotated[str, typer.Option(help="Which profile to fit: paper.")] = "paper",
-    words: Annotated[str | None, typer.Option(help="Model whose WordPieces cut the question.")] = None,
-    reranker: Annotated[str | None, typer.Option(help="Cross-encoder: hub id or folder.")] = None,
-    span: Annotated[
-        str | None, typer.Option(help="What the span reader is trained from; with --no-train-span the reader.")
+    out: Annotated[Path, typer.Option(help="Folder of the profile.")],
+    profile: Annotated[str, typer.Option(help="Which profile to fit: small or paper.")] = "small",
+    name: Annotated[
+        str | None, typer.Option(help="small: name of profile and file. Default: that of the folder.")
     ] = None,
-    latent: Annotated[str | None, typer.Option(help="Language model: hub id or folder.")] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="small: folder of what a stopped run goes on with. Default: a cache.")
+    ] = None,
+    lineage: Annotated[
+        list[str] | None,
+        typer.Option(help="small: FAMILY=A,B leaves A and B out wherever FAMILY is; may be repeated."),
+    ] = None,
+    words: Annotated[str | None, typer.Option(help="paper: model whose WordPieces cut the question.")] = None,
+    reranker: Annotated[str | None, typer.Option(help="paper: cross-encoder, hub id or folder.")] = None,
+    span: Annotated[
+        str | None,
+        typer.Option(help="paper: what the span reader is trained from; with --no-train-span the reader."),
+    ] = None,
+    latent: Annotated[str | None, typer.Option(help="paper: language model, hub id or folder.")] = None,
     layer: Annotated[
-        int | None, typer.Option(min=1, help="Layer of the language model that is read. Default: 17.")
+        int | None, typer.Option(min=1, help="paper: layer of the language model that is read. Default: 17.")
     ] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="Family that nothing may see; may be repeated.")
@@ -93,19 +81,23 @@ def fit(
     shared: Annotated[
         list[str] | None,
         typer.Option(
-            help="Family that makes what folds share, span reader and IDF; may be repeated. Default: all."
+            help="paper: family that makes what folds share, span reader and IDF; may be repeated. Default: all."
         ),
     ] = None,
     folds: Annotated[bool, typer.Option("--folds", help="Fit a profile without each family too.")] = False,
     padding: Annotated[
-        str | None, typer.Option(help="Passages added to records, by comma. Default: 5,20,50,100.")
+        str | None,
+        typer.Option(help="Passages added to records, by comma. Default: 5,10,20,40; paper: 5,20,50,100."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Most groups of a family. Default: all.")] = None,
-    span_epochs: Annotated[int, typer.Option(min=1, help="Epochs of the span reader's training.")] = 1,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Most groups of each construction of a family. Default: all.")
+    ] = None,
+    span_epochs: Annotated[int, typer.Option(min=1, help="paper: epochs of the span reader's training.")] = 1,
     train_span: Annotated[
-        bool, typer.Option("--train-span/--no-train-span", help="Train the span reader, or take it as it is.")
+        bool,
+        typer.Option("--train-span/--no-train-span", help="paper: train the span reader, or take it as it is."),
     ] = True,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="paper: cpu or cuda.")] = "cpu",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")
@@ -118,11 +110,13 @@ def fit(
 
     Example: sufficit fit --pairs pairs.jsonl --out my.profile --limit 500
     """
-    if profile not in PROFILES:
-        raise ConfigError(f"--profile {profile}: there are {', '.join(sorted(PROFILES))}.")
+    check_options(profile, _given(context))
     request = FitRequest(
         pairs=(*pairs, *(more or ())),
         out=out,
+        name=name,
+        work=work,
+        lineage=_lineage(lineage or ()),
         words=words,
         reranker=reranker,
         span=span,
@@ -140,9 +134,10 @@ def fit(
         seed=seed,
     )
     try:
-        report = PROFILES[profile](request)
+        with _bars() as show:
+            report = FITTERS[profile](request, show)
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted. What was done is kept in {out}; the same command goes on.", err=True)
+        typer.echo("Interrupted. What was done is kept; the same command goes on.", err=True)
         raise typer.Exit(INTERRUPT) from None
     _show(report, as_json=as_json)
 
@@ -150,37 +145,6 @@ def fit(
 def add_fit(app: typer.Typer) -> None:
     """Make `fit` a command of `app`."""
     app.command(epilog=EPILOG)(reported(fit))
-
-
-def _fit_paper(request: FitRequest) -> FitReport:
-    from rinse.fit.job import fit_paper
-    from rinse.fit.paper import PADDING, PaperFit
-    from rinse.fit.span_training import SpanTraining
-    from rinse.paper.settings import ReaderSettings
-
-    names = {role: getattr(request, role) for role in ("words", "reranker", "span", "latent")}
-    training = SpanTraining(epochs=request.span_epochs, seed=request.seed, device=request.device)
-    made = PaperFit(
-        pairs=request.pairs,
-        out=request.out,
-        settings=ReaderSettings() if request.layer is None else ReaderSettings(layer=request.layer),
-        training=training if request.train_span else None,
-        without=request.without,
-        families=request.families,
-        shared=request.shared,
-        folds=request.folds,
-        padding=PADDING if request.padding is None else request.padding,
-        limit=request.limit,
-        seed=request.seed,
-        device=request.device,
-        **{role: name for role, name in names.items() if name is not None},
-    )
-    with _bars() as show:
-        return fit_paper(made, progress=show)
-
-
-PROFILES: Mapping[str, Callable[[FitRequest], FitReport]] = MappingProxyType({"paper": _fit_paper})
-"""How each profile is fitted."""
 
 
 @contextmanager
@@ -217,7 +181,7 @@ def _show(report: FitReport, *, as_json: bool) -> None:
         sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
         return
     if not report.fitted:
-        typer.echo("Nothing to do: the folder holds this fit, finished, with the same pairs and settings.")
+        typer.echo("Nothing to do: what would be written stands there already.")
     if report.changed:
         typer.echo(f"Fitted again, for these settings changed: {', '.join(report.changed)}.")
     if report.failed:
@@ -226,6 +190,12 @@ def _show(report: FitReport, *, as_json: bool) -> None:
         typer.echo(f"profile   {path}")
     for name, groups in report.families:
         typer.echo(f"family    {name}: {groups} groups")
+
+
+def _given(context: typer.Context) -> list[str]:
+    """Names of the options that stand on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -246,6 +216,14 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
         if not (old and sign and new):
             raise ConfigError(f"--family {old}{sign}{new}: expected OLD=NEW, e.g. squad1=squad.")
     return {old: new for old, _, new in split}
+
+
+def _lineage(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    split = [text.partition("=") for text in texts]
+    for family, sign, others in split:
+        if not (family and sign and others.strip(",")):
+            raise ConfigError(f"--lineage {family}{sign}{others}: expected FAMILY=A,B, e.g. musique=squad,nq.")
+    return {family: tuple(one for one in others.split(",") if one) for family, _, others in split}
 
 
 def _device(name: str) -> str:

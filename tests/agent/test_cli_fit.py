@@ -39,7 +39,7 @@ def _pairs(path: Path, *, begin: int = 0) -> str:
 
 def _command(folder: Path, models: TinyModels) -> list[str]:
     return [
-        "fit", "--pairs", _pairs(folder / "a.jsonl"), _pairs(folder / "b.jsonl", begin=3),
+        "fit", "--profile", "paper", "--pairs", _pairs(folder / "a.jsonl"), _pairs(folder / "b.jsonl", begin=3),
         "--out", str(folder / "profile"), "--words", str(models.words), "--reranker", str(models.reranker),
         "--span", str(models.span), "--latent", str(models.latent), "--layer", "2", "--padding", "2,3",
     ]  # fmt: skip
@@ -69,10 +69,10 @@ def test_from_pairs_to_a_score(tmp_path: Path, tiny_models: TinyModels) -> None:
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit status 130, and a folder that the same command goes on with (see tests/rinse/fit)."""
 
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(agent.cli_fit, "PROFILES", {"paper": interrupted})
+    monkeypatch.setattr(agent.cli_fit, "FITTERS", {"small": interrupted})
     done = runner.invoke(app, ["fit", "--pairs", _pairs(tmp_path / "a.jsonl"), "--out", str(tmp_path / "p")])
     assert done.exit_code == 130
     assert "the same command goes on" in done.stderr
@@ -81,11 +81,15 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("wrong", "message", "status"),
     [
-        (["--profile", "huge"], "there are paper", 2),
+        (["--profile", "huge"], "there are paper, small", 2),
+        (["--layer", "3"], "--layer belongs to --profile paper", 2),
+        (["--no-train-span"], "--train-span belongs to --profile paper", 2),
+        (["--profile", "paper", "--lineage", "a=b"], "--lineage belongs to --profile small", 2),
+        (["--lineage", "musique"], "FAMILY=A,B", 2),
         (["--padding", "0"], "numbers from 1 to 1000", 2),
         (["--padding", "five"], "numbers from 1 to 1000", 2),
         (["--family", "squad1"], "OLD=NEW", 2),
-        (["--device", "tpu"], "cpu or cuda", 2),
+        (["--profile", "paper", "--device", "tpu"], "cpu or cuda", 2),
         (["--without", "own"], "No pair is left", 1),
         (["absent.jsonl"], "Cannot read absent.jsonl", 1),
     ],

@@ -1,4 +1,4 @@
-"""How the shipped profile was counted and fitted: IDF, size trend and scale, on rows of our own."""
+"""How the IDF tables of the shipped profiles were counted, on rows of our own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from benchmarks.idf import count, inverse_document_frequency, read_texts, write
-from benchmarks.scale import SIZES, draw, samples
-from retrieval import EvidenceSet
 
 
 @pytest.fixture
@@ -64,25 +62,3 @@ def test_two_runs_write_the_same_bytes(data: Path, tokenizer: Tokenizer, tmp_pat
     }
     assert len(digests) == 1
     assert np.allclose(load_file(tmp_path / "a.safetensors")["idf"], table, atol=1e-2)
-
-
-def test_sets_are_padded_without_changing_their_label(data: Path) -> None:
-    """Every set of a question holds its support, or lacks exactly one of it; sizes are those asked for."""
-    [records] = draw(data, ["own.train"], 12, seed=17)
-    support = {record.question: {passage.id for passage in record.support} for record in records}
-
-    def held(question: str, evidence: EvidenceSet) -> float:
-        return float(support[question] <= set(evidence.ids))
-
-    found = list(samples(records, held, seed=17))
-    assert all(one.raw == one.sufficient for one in found)
-    assert {one.passages for one in found} == {3, 5, 10, 20, 24}  # there are no more passages to pad with
-    assert SIZES == (5, 10, 20, 40)
-    assert {one.sufficient for one in found} == {True, False}
-    assert len({one.group for one in found}) == 2 * len(records)
-
-
-def test_the_same_seed_draws_the_same_questions(data: Path) -> None:
-    first, again = (draw(data, ["own.train"], 4, seed=17)[0] for _ in range(2))
-    assert [record.id for record in first] == [record.id for record in again]
-    assert [record.id for record in first] != [record.id for record in draw(data, ["own.train"], 4, seed=18)[0]]
