@@ -11,7 +11,7 @@ from retrieval.index.encoder import TransformerEncoder
 
 from .errors import ProfileError, ScoreError
 from .gaps import Coverage, find_gaps, whole_question
-from .order import canonical_order
+from .order import bm25_of_counts
 from .profile import Profile
 from .readers import chain, content
 from .readers.matching import Match, Matcher
@@ -139,13 +139,21 @@ class RinseScorer:
             ScoreError: see `SufficiencyScorer.score`.
         """
         reading = self.read(question, evidence)
-        order = canonical_order(
-            reading.view.ids,
-            {key: match.ids for key, match in reading.matches.items()},
-            idf=self._profile.idf,
-            average_length=self._profile.settings.average_passage_tokens,
+        settings = self._profile.settings
+        order = sorted(
+            (
+                -bm25_of_counts(
+                    reading.view.ids,
+                    match.frequency,
+                    match.length,
+                    idf=self._profile.idf,
+                    average_length=settings.average_passage_tokens,
+                ),
+                key,
+            )
+            for key, match in reading.matches.items()
         )
-        return Ranking(ids=tuple(key for key, _ in order), scores=tuple(score for _, score in order))
+        return Ranking(ids=tuple(key for _, key in order), scores=tuple(-score for score, _ in order))
 
     def _corrected(self, name: str, reading: Reading) -> ReaderScore:
         fitted = self._profile.settings.readers[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +16,8 @@ from .question import QuestionView
 from .states import PassageReader, PassageStates, canonical_heading
 from .subject import Subject
 
-MATCHES = 20_000
-"""Pairs of question and passage whose match is kept, about three kilobytes each."""
+MEMORY_BYTES = 128 * 2**20
+"""Matches kept in memory: some ten thousand pairs of question and passage of 100 words."""
 SENTENCES = 16
 """Sentences of a passage that are kept one by one, those that cover most of the question."""
 
@@ -35,10 +37,18 @@ class Match:
     """The names in each of these sentences and the heading."""
     whole: float
     """Best cosine of the whole question with a sentence."""
-    ids: tuple[int, ...]
-    """Vocabulary ids of the passage."""
+    frequency: Mapping[int, int]
+    """How often the passage holds each of the question's vocabulary ids that it holds."""
+    length: int
+    """Tokens of the passage."""
     subject: Subject
     truncated: bool
+
+    @property
+    def bytes(self) -> int:
+        """What keeping it costs, near enough."""
+        arrays = self.tokens.nbytes + self.phrases.nbytes + self.sentences.nbytes
+        return arrays + 64 * len(self.frequency) + self.subject.bytes
 
 
 class Matcher:
@@ -46,7 +56,7 @@ class Matcher:
 
     def __init__(self, passages: PassageReader) -> None:
         self._passages = passages
-        self._memo: Memo[tuple[str, str, str], Match] = Memo(MATCHES, lambda _: 1)
+        self._memo: Memo[tuple[str, str, str], Match] = Memo(MEMORY_BYTES, lambda match: match.bytes)
 
     def match(self, view: QuestionView, passage: Passage) -> Match | None:
         """Question and passage side by side; None if the encoder gave nothing usable for the passage (S04)."""
@@ -66,6 +76,7 @@ def _match(view: QuestionView, states: PassageStates) -> Match:
     cosines = cosines.clip(0.0, 1.0) * view.readable[:, None]
     whole = states.sentences.astype(np.float32).T
     covered = _by_sentence(cosines, states.sentence_of)
+    asked = frozenset(view.ids)
     best = np.argsort(-view.mean(covered), kind="stable")[:SENTENCES]
     return Match(
         tokens=cosines.max(axis=1, initial=0.0),
@@ -73,7 +84,8 @@ def _match(view: QuestionView, states: PassageStates) -> Match:
         sentences=covered[best],
         sentence_names=tuple(states.subject.sentences[place] for place in best),
         whole=float(_best(view.whole @ whole)[0]),
-        ids=states.ids,
+        frequency=Counter(key for key in states.ids if key in asked),
+        length=len(states.ids),
         subject=states.subject,
         truncated=states.truncated,
     )

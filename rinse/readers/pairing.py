@@ -15,18 +15,21 @@ LINK_PREMIUM = 0.3
 """What a full link between two sentences adds to what they cover."""
 COMMON = 24
 """Names in common that are looked at, the rarest ones."""
+PAIRS = 300
+"""Pairs of passages whose sentences are looked at, the most promising ones; real sets need a handful, and a set
+made to be slow costs no more than this."""
 
 
 def best_pair(view: QuestionView, matches: Sequence[Match], links: Links) -> float:
     """What two sentences cover together plus the premium of the names they share, the best two; at least what one
     sentence covers. In [0, 1 + `LINK_PREMIUM`].
 
-    Exact, though few pairs are looked at: two passages bound what their sentences can reach, and the pairs come in
-    the order of their bounds.
+    Two passages bound what their sentences can reach, and the pairs come in the order of their bounds: few are
+    looked at, and up to `PAIRS` of them the result is exact.
     """
     best = max((float(view.mean(match.sentences[0])) for match in matches if len(match.sentences)), default=0.0)
     one, other, bounds = _bounds(view, matches, links)
-    for place in np.argsort(-bounds, kind="stable"):
+    for place in np.argsort(-bounds, kind="stable")[:PAIRS]:
         if bounds[place] <= best:
             break
         best = max(best, _reached(view, matches[one[place]], matches[other[place]]))

@@ -70,8 +70,8 @@ class PassageStates:
     @property
     def bytes(self) -> int:
         """What keeping it costs, near enough."""
-        few = len(self.subject.body) + 2 * len(self.subject.names)
-        return self.tokens.nbytes + self.sentences.nbytes + self.sentence_of.nbytes + 8 * len(self.ids) + 64 * few
+        arrays = self.tokens.nbytes + self.sentences.nbytes + self.sentence_of.nbytes
+        return arrays + 36 * len(self.ids) + self.subject.bytes
 
 
 def plain_text(text: str) -> str:

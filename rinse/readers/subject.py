@@ -45,6 +45,11 @@ class Subject:
     sentences: tuple[frozenset[str], ...]
     """Which of the names each sentence holds, itself or in the heading; the sentences that the model read."""
 
+    @property
+    def bytes(self) -> int:
+        """What keeping it costs, near enough."""
+        return 64 * (len(self.body) + 2 * len(self.names) + sum(4 + len(held) for held in self.sentences))
+
 
 def subject_of(
     heading: str, windows: Sequence[Window], places: Sequence[NDArray[np.int32]], idf: NDArray[np.float32]

@@ -60,7 +60,8 @@ def match(*sentences: Sequence[float], about: Subject | None = None, whole: floa
         sentences=rows,
         sentence_names=names,
         whole=whole,
-        ids=(),
+        frequency={},
+        length=0,
         subject=about,
         truncated=False,
     )

@@ -51,9 +51,9 @@ def test_s06_a_passage_of_12_000_words_is_read_to_its_end(tiny_scorer: RinseScor
     [castle] = tiny_scorer.read("castle", evidence("castle")).view.ids
     reading = tiny_scorer.read(QUESTION, evidence(filler + TEXTS[0]))
     assert not reading.truncated
-    [ids] = [match.ids for match in reading.matches.values()]
-    assert castle in ids
-    assert 1_200 * 11 + 11 < len(ids) < 1.5 * (1_200 * 11 + 11)  # every word, some of them in two windows
+    [match] = reading.matches.values()
+    assert castle in match.frequency
+    assert 1_200 * 11 + 11 < match.length < 1.5 * (1_200 * 11 + 11)  # every word, some of them in two windows
     short = tiny_scorer.read(QUESTION, evidence(TEXTS[0]))
     for reader, features in reading.features.items():
         assert all(value > short.features[reader][name] - 0.05 for name, value in features.items())
