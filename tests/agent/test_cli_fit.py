@@ -11,8 +11,12 @@ from typer.testing import CliRunner
 import agent.cli_fit
 from agent.cli import app
 from retrieval import EvidenceSet, Passage
+from retrieval.index import TransformerEncoder
+from rinse import RinseScorer
 from rinse.paper.scorer import PaperScorer
+from rinse.profile import Profile
 from tests.rinse.paper.tiny_models import TinyModels, write_tiny_models
+from tests.towns import need_model
 
 runner = CliRunner()
 
@@ -64,6 +68,22 @@ def test_from_pairs_to_a_score(tmp_path: Path, tiny_models: TinyModels) -> None:
     changed = runner.invoke(app, [*command, "--seed", "1"])
     assert changed.exit_code == 0
     assert "these settings changed: seed, training." in changed.stdout
+
+
+def test_the_default_profile_is_fitted_and_scores(tmp_path: Path) -> None:
+    """A user's own pairs, two options, no model to name: the recipe of docs/fit.md."""
+    need_model()
+    command = ["fit", "--pairs", _pairs(tmp_path / "a.jsonl"), "--out", str(tmp_path / "mine"), "--padding", "1,2"]
+    command += ["--work", str(tmp_path / "work"), "--json"]
+    done = runner.invoke(app, command)
+    assert done.exit_code == 0, done.output
+    [file] = json.loads(done.stdout)["profiles"]
+    assert file == str(tmp_path / "mine" / "mine.json")
+    scorer = RinseScorer(TransformerEncoder.named(), Profile.load(Path(file)))
+    sides = (Passage(text="the king built the bridge 7"), Passage(text="the bridge is old 7"))
+    good, bad = (scorer.score("who built the bridge in the city", EvidenceSet.of([one])).score for one in sides)
+    assert good > bad
+    assert not json.loads(runner.invoke(app, command).stdout)["fitted"]
 
 
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
