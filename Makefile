@@ -43,7 +43,7 @@ quick: $(DEMO)/wiki.index/manifest.json
 	$(PY) -m benchmarks quick
 
 fit: $(FIT)/train.contrasts.jsonl.gz $(FIT)/made.contrasts.jsonl.gz
-	$(PY) -m agent fit --profile small --folds --pairs $^ --limit 600 $(DATASETS:%=--family %) \
+	$(PY) -m agent fit --profile small --folds --pairs $^ --limit 250 --seed 17 $(DATASETS:%=--family %) \
 	    --lineage musique=squad,nq --work $(FIT)/work --out rinse/weights
 
 corpus: $(CORPUS)
