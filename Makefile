@@ -28,8 +28,9 @@ DATASETS := qed_nq=nq nq_open=nq clapnq=nq qamr=other drop_span=other multirc=ot
 demo: $(DEMO)/wiki.index/manifest.json
 	$(PY) -m benchmarks demo --index $(DEMO)/wiki.index
 
+# one thread a worker: torch's threads of two workers on two cores wait for each other
 test: .venv/.dev
-	$(PY) -m pytest
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist loadfile
 
 lint: .venv/.dev
 	$(PY) -m ruff format --check .
