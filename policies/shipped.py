@@ -21,9 +21,9 @@ class Thresholds:
 
 SHIPPED: tuple[Thresholds, ...] = (
     Thresholds(
-        scorer="e356347098742d364de3a9414695aebcff715bcabb64b05e422c084f46e742c5",
-        answer_at=0.01,
-        abstain_below=0.01,
+        scorer="3ff07bbcc69b9dc73178cd4ffaaaa4cf959541e54c1cdc0f9a2f3ae49a048c06",
+        answer_at=0.87,
+        abstain_below=0.87,
         min_turns=3,
         found_on="60 questions each of hotpotqa, 2wikimultihopqa and musique_ans train over corpus_wiki_pool; the "
         "cheapest setting near the best utility (1, -2, 0): python -m benchmarks thresholds",
