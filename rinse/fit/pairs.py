@@ -81,6 +81,8 @@ class _PairLine(_Strict):
             raise ValueError(
                 "a pair has either 'sufficient' and 'insufficient', or 'insufficient_question' and 'passages'"
             )
+        if not (self.sufficient or self.passages):
+            raise ValueError("the set that suffices needs at least one passage")
         return self
 
     def training_group(self, fallback: str) -> TrainingGroup:

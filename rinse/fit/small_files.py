@@ -26,10 +26,11 @@ def check_place(out: Path, name: str, table: ProfileSettings) -> None:
         table: The profile that names the table.
 
     Raises:
-        FolderError: a file of that name is no profile or another table.
+        FolderError: a file of that name is no profile or another table, or a file stands where a folder must be.
     """
-    if out.exists() and not out.is_dir():
-        raise FolderError(f"{out} is a file. Name a folder for the profiles with --out.")
+    for folder in (out, *out.parents):
+        if folder.exists() and not folder.is_dir():
+            raise FolderError(f"{folder} is a file. Name a folder for the profiles with --out.")
     place = profile_file(out, name)
     if place.exists() and not _is_profile(place):
         raise FolderError(

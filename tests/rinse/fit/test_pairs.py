@@ -157,3 +157,10 @@ def test_padding_is_of_others_nested_and_keeps_the_label() -> None:
     assert {passage.text.strip() for passage in drawn} == {"Note 2", "Note 6", "Note 8", "Note 10"}
     assert padding.draw(groups[0], 2) == drawn[:2]
     assert Padding(list(reversed(groups)), seed=3).draw(groups[0], 100) == drawn
+
+
+def test_nothing_suffices_for_no_question(tmp_path: Path) -> None:
+    """A pair whose good side is empty points the wrong way; it is refused with its line, not fitted on."""
+    line = {"question": "Who?", "sufficient": [], "insufficient": ["Ann built it."]}
+    with pytest.raises(PairsError, match=r"line 1.*at least one passage"):
+        list(stream_pairs(_write(tmp_path / "pairs.jsonl", line)))
