@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from retrieval import Passage
 from retrieval.memo import Memo
 
 from ..gaps import Coverage
+from ..readers.question import same_length
 from ..readers.states import canonical_heading
 from ..windows import membership, weighted_means, windows
 from .lexicon import Lexicon
@@ -176,13 +176,6 @@ class ContentReader:
         if not len(profile):
             return np.full(len(at), floor)
         return np.asarray(np.quantile(profile.astype(np.float64), at), dtype=np.float64)
-
-
-def same_length(question: str) -> str:
-    """The question with compatibility signs made plain where each keeps its place, so that gaps can be shown."""
-    signs = (unicodedata.normalize("NFKC", sign) for sign in question)
-    plain = "".join(folded if len(folded) == 1 else sign for sign, folded in zip(question, signs, strict=True))
-    return plain.encode("utf-8", "replace").decode("utf-8")
 
 
 def _best(profiles: Sequence[NDArray[np.float32]], width: int, *, floor: float) -> NDArray[np.float32]:
