@@ -9,14 +9,14 @@ number is given twice, so a dead entry cannot come to life.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexCorruptError
+from .sqlite import in_parts, marks
 
 SCHEMA = """
 CREATE TABLE documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
@@ -29,7 +29,6 @@ INSERT INTO state VALUES (0, 0);
 
 _BLOCK = 65_536
 _MAX_COUNT = 65_535
-_PARAMETERS = 500  # in one statement; SQLite allows 999 everywhere
 
 
 def append(connection: Connection, documents: Mapping[str, Sequence[str]]) -> None:
@@ -102,9 +101,9 @@ def numbers_of(connection: Connection, ids: Iterable[str]) -> list[int]:
     """Numbers of the documents with these ids, in no order; ids that do not exist are ignored."""
     return [
         number
-        for some in _slices(ids)
+        for some in in_parts(ids)
         for (number,) in connection.execute(
-            f"SELECT number FROM documents WHERE id IN ({_marks(some)})",  # noqa: S608 - only question marks
+            f"SELECT number FROM documents WHERE id IN ({marks(some)})",  # noqa: S608 - only question marks
             some,
         )
     ]
@@ -114,9 +113,9 @@ def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
     """Ids by number, of the documents that exist."""
     return {
         number: key
-        for some in _slices(numbers)
+        for some in in_parts(numbers)
         for number, key in connection.execute(
-            f"SELECT number, id FROM documents WHERE number IN ({_marks(some)})",  # noqa: S608 - only question marks
+            f"SELECT number, id FROM documents WHERE number IN ({marks(some)})",  # noqa: S608 - only question marks
             some,
         )
     }
@@ -129,13 +128,3 @@ def _entries(connection: Connection, place: tuple[str, int]) -> bytes:
 
 def _packed(table: NDArray[np.int64] | list[tuple[int, int]]) -> bytes:
     return np.asarray(table, dtype="<u2").tobytes()
-
-
-def _slices(values: Iterable[object]) -> Iterator[tuple[object, ...]]:
-    remaining = iter(values)
-    while some := tuple(islice(remaining, _PARAMETERS)):
-        yield some
-
-
-def _marks(values: tuple[object, ...]) -> str:
-    return ", ".join("?" * len(values))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from ..errors import IndexCorruptError, IndexFolderError, IndexNotFoundError, IndexVersionError
@@ -15,6 +16,8 @@ _BUSY_SECONDS = 30.0
 _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 """SQLITE_ERROR: the schema has been checked, so a statement that does not fit it speaks of a changed file."""
 
+_PARAMETERS = 500
+"""Of one statement; SQLite allows 999 everywhere."""
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
@@ -190,6 +193,18 @@ class Database:
             isolation_level=None,
             check_same_thread=False,
         )
+
+
+def in_parts(values: Iterable[object]) -> Iterator[tuple[object, ...]]:
+    """Values in tuples that are short enough for the parameters of one statement."""
+    remaining = iter(values)
+    while some := tuple(islice(remaining, _PARAMETERS)):
+        yield some
+
+
+def marks(values: tuple[object, ...]) -> str:
+    """A question mark for each value, for `IN (...)`."""
+    return ", ".join("?" * len(values))
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
