@@ -108,25 +108,27 @@ async def _ask(agent: SearchAgent, question: str, trace: Path | None, *, as_json
 def score(
     *,
     question: Annotated[str, typer.Option(help="The question.")],
-    passages: Annotated[Path, typer.Option(help="JSONL of passages: {id, title, text, optional url}.")],
+    passages: Annotated[
+        Path, typer.Option(help="File of passages, one JSON object or text a line; also .gz, .bz2 or /dev/stdin.")
+    ],
     as_json: JsonFlag = False,
 ) -> None:
     """Score whether a question plus passages suffice, and say which part of the question is uncovered.
 
+    A line of the file: {"text": "Ada Lovelace was born in London.", "title": "Ada Lovelace"}
+
+    title, section, source_id and url may be left out, and other fields are let be. Passages of one source_id (or
+    id) are read as chunks of one document.
+
     Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
     """
-    from retrieval import EvidenceSet
-    from retrieval.corpora import open_corpus
-    from retrieval.corpora import passages as passages_of
     from rinse import RinseScorer
 
+    from .passage_file import read_passages
     from .wire import sufficiency_json
 
     _require_question(question)
-    corpus = open_corpus(passages)
-    evidence = EvidenceSet.of(p for document in corpus for p in passages_of(document, max_words=10_000))
-    for kind, count in sorted(corpus.problems.items()):
-        typer.echo(f"{passages}: {count} × {kind}", err=True)
+    evidence = read_passages(passages)
     sufficiency = RinseScorer.small().score(question, evidence)
     if as_json:
         _print_json({"question": question, **(sufficiency_json(sufficiency) or {})})

@@ -2,6 +2,7 @@
 
 RinseError
 └── FitError           nothing can be fitted to this, or not here
+    ├── LineError      a file of JSON lines cannot be read; names file and line
     ├── PairsError     a file of training pairs cannot be used; names file, line and what was expected
     └── FolderError    a folder of a fit belongs to another fit, or is damaged
 """
@@ -13,6 +14,10 @@ from ..errors import RinseError
 
 class FitError(RinseError):
     """Nothing can be fitted to this, or not here."""
+
+
+class LineError(FitError):
+    """A file of JSON lines cannot be read, or one of its lines; the message names file and line."""
 
 
 class PairsError(FitError):

@@ -11,27 +11,31 @@ A passage is a string or `{"text": "...", ["title": "..."], ["source_id": "..."]
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import json
-import zlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Literal, Self, cast
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from retrieval import Passage
 
-from .errors import PairsError
+from .errors import LineError, PairsError
 from .groups import TrainingGroup, TrainingSide
+from .lines import FilledText, fault, numbered_lines
 
 CONTRASTS = "sufficit-contrast-1"
 """Marks a line of the benchmark's format."""
-MAX_LINE_BYTES = 8 * 2**20
-"""Longest line, unpacked."""
-MAX_FILE_BYTES = 16 * 2**30
-"""Largest file, unpacked; a small gzip file may unpack to anything."""
 MAX_PASSAGES = 1000
 """Passages of a side."""
 FAMILY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
@@ -39,9 +43,20 @@ FAMILY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 FAMILY = "own"
 """Family of pairs that name none."""
 
-_Text = Annotated[str, Field(pattern=r"\S")]
-_Name = Annotated[str, Field(min_length=1, max_length=200)]
-_Family = Annotated[str, Field(pattern=f"^{FAMILY_PATTERN}$")]
+
+def _family(name: str) -> str:
+    if not re.fullmatch(FAMILY_PATTERN, name):
+        raise PydanticCustomError(
+            "family", "must be letters, digits, '.', '_' or '-', at most 100, a letter or digit first"
+        )
+    return name
+
+
+_Name = Annotated[FilledText, Field(max_length=200)]
+_Family = Annotated[str, AfterValidator(_family)]
+_EXPECTED = (
+    'Expected a pair such as {"question": "...", "sufficient": ["..."], "insufficient": ["..."]}, see docs/fit.md.'
+)
 
 
 class _Strict(BaseModel):
@@ -49,12 +64,14 @@ class _Strict(BaseModel):
 
 
 class _PassageLine(_Strict):
-    text: _Text
+    text: FilledText
     title: str = ""
     source_id: str = ""
 
 
 def _plain_text(value: object) -> object:
+    if not isinstance(value, str | dict):
+        raise PydanticCustomError("passage", 'must be a text in quotes or {"text": "..."}')
     return {"text": value} if isinstance(value, str) else value
 
 
@@ -64,12 +81,12 @@ _Passages = Annotated[
 
 
 class _PairLine(_Strict):
-    question: _Text
+    question: FilledText
     sufficient: _Passages | None = None
     insufficient: _Passages | None = None
-    insufficient_question: _Text | None = None
+    insufficient_question: FilledText | None = None
     passages: _Passages | None = None
-    answers: tuple[_Text, ...] = ()
+    answers: tuple[FilledText, ...] = ()
     group: _Name | None = None
     family: _Family = FAMILY
 
@@ -102,7 +119,7 @@ class _Contrast(_Strict):
         """A passage."""
 
         model_config = ConfigDict(extra="ignore")
-        text: _Text
+        text: FilledText
         title: str = ""
         section: str = ""
         source_id: str = ""
@@ -112,7 +129,7 @@ class _Contrast(_Strict):
         """A side; passages by place."""
 
         model_config = ConfigDict(extra="ignore")
-        question: _Text
+        question: FilledText
         answers: tuple[str, ...] = ()
         sufficient: bool
         passages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=MAX_PASSAGES)]
@@ -158,20 +175,20 @@ def stream_pairs(path: Path) -> Iterator[TrainingGroup]:
         PairsError: the file cannot be read, or a line cannot be used. The first such line ends the reading: pairs
             that were silently left out would change what is fitted.
     """
-    for number, line in _lines(path):
-        try:
-            if _is_contrast(line):
-                yield _Contrast.model_validate_json(line).training_group()
-            else:
-                yield _PairLine.model_validate_json(line).training_group(f"{path.name}:{number}")
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            what = ": ".join(part for part in (where, first["msg"]) if part)
-            raise PairsError(
-                f"{path}, line {number}: {what}. Expected a pair such as "
-                '{"question": "...", "sufficient": ["..."], "insufficient": ["..."]}, see docs/fit.md.'
-            ) from error
+    try:
+        for number, line in numbered_lines(path):
+            yield _group(line, path, number)
+    except LineError as error:
+        raise PairsError(f"{error} {_EXPECTED}") from error
+
+
+def _group(line: bytes, path: Path, number: int) -> TrainingGroup:
+    try:
+        if _is_contrast(line):
+            return _Contrast.model_validate_json(line).training_group()
+        return _PairLine.model_validate_json(line).training_group(f"{path.name}:{number}")
+    except ValidationError as error:
+        raise LineError(f"{path}, line {number}: {fault(line, error)}") from error
 
 
 def _is_contrast(line: bytes) -> bool:
@@ -193,32 +210,3 @@ def _side(
 ) -> TrainingSide:
     found = tuple(Passage(**one.model_dump()) for one in passages or ())
     return TrainingSide(question=question, passages=found, sufficient=label, answers=answers)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Number and content of every line that is not blank."""
-    number = total = 0
-    try:
-        with _open(path) as file:
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number, total = number + 1, total + len(line)
-                if len(line) > MAX_LINE_BYTES or total > MAX_FILE_BYTES:
-                    limit = MAX_LINE_BYTES if len(line) > MAX_LINE_BYTES else MAX_FILE_BYTES
-                    what = "a line" if limit == MAX_LINE_BYTES else "a file"
-                    raise PairsError(f"{path}, line {number}: {what} has at most {limit} bytes. Split it.")
-                if line.strip():
-                    yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise PairsError(
-            f"{path}, line {number + 1}: the compressed data is damaged ({error}). Make the file again."
-        ) from error
-    except OSError as error:
-        raise PairsError(f"Cannot read {path} ({error.strerror}). Expected a file of JSON lines.") from error
-    if not number:
-        raise PairsError(f"{path} is empty. Expected one pair a line, see docs/fit.md.")
-
-
-def _open(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return cast("IO[bytes]", gzip.open(path, "rb")) if packed else path.open("rb")

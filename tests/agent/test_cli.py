@@ -121,7 +121,8 @@ def test_score_names_the_gap(tmp_path: Path) -> None:
         (["index", "build", "nowhere.jsonl", "--out", "x"], 1, "nowhere.jsonl"),
         (["index", "info", "nowhere"], 1, "nowhere"),
         (["trace", "show", "nowhere"], 1, "Cannot read the trace"),
-        (["score", "--question", "q", "--passages", "nowhere.jsonl"], 1, "nowhere.jsonl"),
+        (["score", "--question", "q", "--passages", "nowhere.jsonl"], 1, "Cannot read nowhere.jsonl"),
+        (["score", "--question", "q", "--passages", "."], 1, "Is a directory"),
     ],
 )
 def test_a_fault_is_one_message_on_stderr_and_a_status(

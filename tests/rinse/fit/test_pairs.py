@@ -12,7 +12,7 @@ import pytest
 from benchmarks.contrasts.file import write_contrasts
 from benchmarks.contrasts.model import Contrast, Made, Side
 from retrieval import Passage
-from rinse.fit import pairs
+from rinse.fit import lines
 from rinse.fit.errors import PairsError
 from rinse.fit.groups import TrainingGroup, TrainingSide
 from rinse.fit.padding import Padding
@@ -23,7 +23,8 @@ _PAIR = {"question": "Who built the bridge?", "sufficient": ["Ann built it."], "
 
 def _write(path: Path, *lines: Any) -> Path:
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    content = text.encode("utf-8", "surrogatepass")
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     return path
 
 
@@ -102,7 +103,17 @@ def test_what_the_benchmark_writes_is_read(tmp_path: Path) -> None:
         ("{", "Invalid JSON"),
         (_PAIR | {"sufficient": None}, "either"),
         (_PAIR | {"passages": ["x"]}, "either"),
-        (_PAIR | {"question": " "}, "question"),
+        (_PAIR | {"question": " "}, "question is blank; expected some text"),
+        (_PAIR | {"sufficient": [" "]}, r"sufficient\.0\.text is blank"),
+        (_PAIR | {"sufficient": [5]}, r"sufficient\.0 must be a text in quotes or"),
+        (_PAIR | {"sufficient": "x"}, "sufficient must be a list"),
+        (_PAIR | {"family": "a b"}, "family must be letters, digits"),
+        (_PAIR | {"question": float("nan")}, "JSON has no NaN"),
+        (_PAIR | {"colour": float("inf")}, "JSON has no NaN and no Infinity"),
+        ([_PAIR, _PAIR], "this is a JSON list. Write one object a line"),
+        ("[", "this is a JSON list"),
+        ("\ud800", "not UTF-8"),
+        ("a\0b", "no text file"),
         (_PAIR | {"insufficient": [{"title": "no text"}]}, "text"),
         (_PAIR | {"colour": "red"}, "colour"),
         (_PAIR | {"sufficient": ["x"] * 1001}, "1000"),
@@ -112,8 +123,9 @@ def test_what_the_benchmark_writes_is_read(tmp_path: Path) -> None:
 def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, line: Any, expected: str) -> None:
     """Pairs that were silently left out would change what is fitted."""
     path = _write(tmp_path / "pairs.jsonl", _PAIR, line)
-    with pytest.raises(PairsError, match=rf"pairs\.jsonl, line 2: .*{expected}"):
+    with pytest.raises(PairsError, match=rf"pairs\.jsonl, line 2: .*{expected}.*Expected a pair such as") as error:
         list(stream_pairs(path))
+    assert "\\S" not in str(error.value), "a pattern is no explanation"
 
 
 def test_files_that_cannot_be_read_are_typed_errors(tmp_path: Path) -> None:
@@ -122,6 +134,10 @@ def test_files_that_cannot_be_read_are_typed_errors(tmp_path: Path) -> None:
         list(stream_pairs(tmp_path / "absent"))
     with pytest.raises(PairsError, match="empty"):
         list(stream_pairs(_write(tmp_path / "empty.jsonl", "")))
+    with pytest.raises(PairsError, match="empty"):
+        list(stream_pairs(_write(tmp_path / "blank.jsonl", "", " ", "")))
+    with pytest.raises(PairsError, match="Is a directory"):
+        list(stream_pairs(tmp_path))
     damaged = _write(tmp_path / "damaged.gz", _PAIR)
     damaged.write_bytes(damaged.read_bytes()[:-9])
     with pytest.raises(PairsError, match="damaged"):
@@ -130,7 +146,7 @@ def test_files_that_cannot_be_read_are_typed_errors(tmp_path: Path) -> None:
 
 def test_a_line_without_end_is_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small gzip file may unpack to anything."""
-    monkeypatch.setattr(pairs, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 1000)
     with pytest.raises(PairsError, match="at most 1000 bytes"):
         list(stream_pairs(_write(tmp_path / "bomb.gz", "x" * 100_000)))
 
