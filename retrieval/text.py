@@ -211,28 +211,43 @@ _UNIT = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[[^\s\x1c-\x1f]--[{_UNSPACED}]]{{
 """What counts as one word of a chunk: a character of an unspaced script, or 40 characters without white space."""
 
 
-def chunk_spans(text: str, max_words: int) -> list[tuple[int, int]]:
+def chunk_spans(text: str, max_words: int, overlap: int = 0) -> list[tuple[int, int]]:
     """Character spans of consecutive chunks of whole sentences, each of at most `max_words` words.
 
     A longer sentence is cut at white space; in scripts without spaces each character counts as a word, elsewhere
     each 40 characters without a space do, so that no chunk outgrows about 40 x `max_words` characters. Every
-    character that is not white space lies in exactly one span; spans begin and end with such a character.
+    character that is not white space lies in a span; spans begin and end with such a character.
+
+    Args:
+        text: What is cut.
+        max_words: Longest chunk, in words.
+        overlap: So many of the last sentences of a chunk begin the next one again, as far as they are together no
+            longer than a quarter of `max_words` and leave room for the next sentence. With 0 no two spans share a
+            character.
 
     Raises:
-        ValueError: `max_words` is below 1.
+        ValueError: `max_words` is below 1, or `overlap` below 0.
     """
-    if max_words < 1:
-        raise ValueError(f"max_words must be at least 1, it is {max_words}.")
+    if max_words < 1 or overlap < 0:
+        raise ValueError(f"max_words must be at least 1, it is {max_words}; overlap at least 0, it is {overlap}.")
     chunks: list[tuple[int, int]] = []
-    room = 0
+    inside: list[tuple[int, int]] = []  # the sentences of the last chunk: where they begin, and their words
     for begin, end, size in _fitting(text, max_words):
-        if chunks and size <= room:
+        if chunks and size + sum(words for _, words in inside) <= max_words:
             chunks[-1] = (chunks[-1][0], end)
-            room -= size
         else:
-            chunks.append((begin, end))
-            room = max_words - size
+            inside = _repeated(inside, overlap, min(max_words // 4, max_words - size))
+            chunks.append((inside[0][0] if inside else begin, end))
+        inside.append((begin, size))
     return chunks
+
+
+def _repeated(inside: list[tuple[int, int]], overlap: int, room: int) -> list[tuple[int, int]]:
+    """The longest tail of at most `overlap` sentences and `room` words."""
+    for count in range(min(overlap, len(inside)), 0, -1):
+        if sum(words for _, words in inside[-count:]) <= room:
+            return inside[-count:]
+    return []
 
 
 def _fitting(text: str, max_words: int) -> Iterator[tuple[int, int, int]]:

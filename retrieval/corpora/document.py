@@ -40,7 +40,7 @@ class Document:
     """Other titles under which it is known (redirects), in the corpus's order."""
 
 
-def passages(document: Document, *, max_words: int) -> Iterator[Passage]:
+def passages(document: Document, *, max_words: int, overlap: int = 0) -> Iterator[Passage]:
     """Cut a document into passages of whole sentences (see `retrieval.text.chunk_spans`), in reading order.
 
     A passage never holds text of two sections. What is left over at the end of a section, fewer than 8 words
@@ -49,11 +49,11 @@ def passages(document: Document, *, max_words: int) -> Iterator[Passage]:
     no text is dropped.
 
     Raises:
-        ValueError: `max_words` is below 1.
+        ValueError: `max_words` is below 1, or `overlap` below 0.
     """
     for section in document.sections:
-        spans = chunk_spans(section.text, max_words)
-        if len(spans) > 1 and _is_fragment(section.text[slice(*spans[-1])], max_words):
+        spans = chunk_spans(section.text, max_words, overlap)
+        if len(spans) > 1 and _is_fragment(section.text[spans[-2][1] : spans[-1][1]].strip(), max_words):
             _, end = spans.pop()
             spans[-1] = (spans[-1][0], end)
         for begin, end in spans:

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from retrieval import text as text_module
-from retrieval.text import chunk_spans, normalise, query_key, sentences, terms, tokenise
+from retrieval.text import normalise, query_key, sentences, terms, tokenise
 
 PIECES = st.sampled_from(
     (
@@ -221,51 +221,8 @@ def test_a_text_of_many_windows_is_split_as_a_short_one() -> None:
     assert len(sentences("x" * 50_000)) >= 1
 
 
-@given(TEXTS, st.integers(1, 12))
-@example("0\x1f一", 1)
-def test_chunks_cover_the_text_and_keep_to_their_size(text: str, max_words: int) -> None:
-    spans = chunk_spans(text, max_words)
-    _assert_cover(text, spans)
-    assert all(_size(text[begin:end]) <= max_words for begin, end in spans)
-
-
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(9, 30))
-def test_chunks_end_with_sentences_and_are_filled(lengths: list[int], max_words: int) -> None:
-    """Sentences that fit stay whole, and a chunk takes as many as have room."""
-    text = " ".join(" ".join(["Word"] * length) + "." for length in lengths)
-    chunks = [text[begin:end] for begin, end in chunk_spans(text, max_words)]
-    assert all(chunk.endswith(".") for chunk in chunks)
-    sizes = [len(chunk.split()) for chunk in chunks]
-    firsts = [len(chunk.split(".")[0].split()) for chunk in chunks]
-    assert all(size + following > max_words for size, following in zip(sizes, firsts[1:], strict=False))
-
-
-def test_a_long_sentence_is_cut_at_white_space() -> None:
-    text = "one two three four five six seven eight nine ten."
-    assert [text[begin:end] for begin, end in chunk_spans(text, 4)] == [
-        "one two three four",
-        "five six seven eight",
-        "nine ten.",
-    ]
-
-
-def test_text_without_spaces_is_cut_by_characters() -> None:
-    """A character counts as a word where the script has no spaces; 40 characters do in any other run."""
-    assert chunk_spans("日本語の長い文章", 3) == [(0, 3), (3, 6), (6, 8)]
-    assert chunk_spans("x" * 100, 1) == [(0, 40), (40, 80), (80, 100)]
-
-
-def test_chunks_need_room() -> None:
-    with pytest.raises(ValueError, match="at least 1, it is 0"):
-        chunk_spans("text", 0)
-
-
 def test_the_examples_in_the_docstrings_hold() -> None:
     assert doctest.testmod(text_module).failed == 0
-
-
-def _size(chunk: str) -> int:
-    return len(text_module._UNIT.findall(chunk))
 
 
 def _assert_cover(text: str, spans: list[tuple[int, int]]) -> None:
