@@ -1,0 +1,90 @@
+"""The benchmark of retrieval. Part of the command line of `benchmarks.cli`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cli import Json, Seed, app, reporting
+
+
+@app.command()
+def retrieval(
+    *,
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option("--system", help="bm25, dense, rrf or hop; may be repeated. Default: all."),
+    ] = None,
+    turns: Annotated[int, typer.Option("--turns", help="Most turns of hop.")] = 4,
+    k: Annotated[int, typer.Option("--k", help="Passages that one call of hop asks for.")] = 10,
+    without_titles: Annotated[
+        bool,
+        typer.Option("--without-titles", help="Take titles out of the index. The first time it is encoded again."),
+    ] = False,
+    filler: Annotated[
+        int,
+        typer.Option("--filler", help="Mix in so many invented passages; the same is measured without them, too."),
+    ] = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
+    ] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", help="Searches at once; changes times, not what is found.")
+    ] = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Is all the support found? Words, vectors, both joined, and a search that hops, over annotated questions.
+
+    bm25, dense, rrf: one call for 20 passages. hop: the default planner, scorer and ranking for --turns turns;
+    what counts is its final ranking. recall@5 and so on with a 95 % interval each, rows by type of question.
+
+    oracle-titles: for how many questions titles in the question, then titles in gold text, lead to all support.
+    Where this is high, a retriever that follows titles solves the template of the dataset.
+
+    Results are kept in a cache: a stopped run goes on where it ended, and nothing is searched for twice by the
+    same code. Times are honest with --processes 1 on a machine that does nothing else.
+
+    [bold]Examples[/bold]
+
+      python -m benchmarks retrieval
+
+      python -m benchmarks retrieval --questions a.dev.jsonl.gz --questions b.dev.jsonl.gz --corpus pool.jsonl.gz
+
+      python -m benchmarks retrieval --questions a.dev.jsonl.gz --corpus pool.jsonl.gz --without-titles --json
+
+      python -m benchmarks retrieval --filler 300000 --system rrf --system hop
+    """
+    with reporting(as_json=as_json) as reports:
+        from .hops.command import RetrievalOptions, run_retrieval
+        from .hops.search import SYSTEMS
+
+        options = RetrievalOptions(
+            questions=tuple(questions or ()),
+            corpus=corpus,
+            index=index,
+            systems=tuple(dict.fromkeys(system or SYSTEMS)),
+            turns=turns,
+            k=k,
+            titles=not without_titles,
+            filler=filler,
+            limit=limit,
+            seed=seed,
+            processes=processes,
+        )
+        reports.append(run_retrieval(options))
