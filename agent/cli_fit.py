@@ -47,7 +47,9 @@ def fit(
     *,
     pairs: Annotated[
         list[Path],
-        typer.Option(help="Files of pairs, JSON lines, also .gz; several after one --pairs, or repeat it."),
+        typer.Option(
+            help="Files of pairs, JSON lines, also .gz or .bz2; several after one --pairs, or repeat it."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the profile.")],
     profile: Annotated[str, typer.Option(help="Which profile to fit: small or paper.")] = "small",
@@ -169,6 +171,8 @@ def _bars() -> Iterator[Callable[[FitProgress], None]]:
 
 
 def _show(report: FitReport, *, as_json: bool) -> None:
+    for warning in report.warnings:
+        typer.echo(f"Warning: {warning}", err=True)
     if as_json:
         data = {
             "fitted": report.fitted,
@@ -177,6 +181,7 @@ def _show(report: FitReport, *, as_json: bool) -> None:
             "families": dict(report.families),
             "records": report.records,
             "failed": report.failed,
+            "warnings": list(report.warnings),
         }
         sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
         return
@@ -192,10 +197,14 @@ def _show(report: FitReport, *, as_json: bool) -> None:
         typer.echo(f"family    {name}: {groups} groups")
 
 
-def _given(context: typer.Context) -> list[str]:
-    """Names of the options that stand on the command line."""
+def _given(context: typer.Context) -> dict[str, str]:
+    """By name the options that stand on the command line, as they are written there."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    return [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    return {
+        name: f"--{'no-' if context.params[name] is False else ''}{name.replace('_', '-')}"
+        for name, source in sources.items()
+        if source is not None and source.name == "COMMANDLINE"
+    }
 
 
 def _sizes(text: str) -> tuple[int, ...]:

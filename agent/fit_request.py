@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -53,21 +53,26 @@ class FitRequest:
 Fitter: TypeAlias = "Callable[[FitRequest, Callable[[FitProgress], None]], FitReport]"
 
 
-def check_options(profile: str, given: Iterable[str]) -> None:
+def check_options(profile: str, given: Mapping[str, str]) -> None:
     """Make sure that the profile is known and has all options that were given.
+
+    Args:
+        profile: Its name.
+        given: By option, as `ONLY` names it, what a person wrote for it: `train_span` may be `--no-train-span`.
 
     Raises:
         ConfigError: it is not, or an option belongs to another profile.
     """
     if profile not in FITTERS:
         raise ConfigError(f"--profile {profile}: there are {', '.join(sorted(FITTERS))}.")
-    for option in given:
-        for owner, options in ONLY.items():
-            if option in options and owner != profile:
-                raise ConfigError(
-                    f"--{option.replace('_', '-')} belongs to --profile {owner}, this fits the profile {profile}. "
-                    f"Leave it out, or say --profile {owner}."
-                )
+    for owner, options in ONLY.items():
+        strange = [flag for option, flag in given.items() if option in options and owner != profile]
+        if strange:
+            verb = "belongs" if len(strange) == 1 else "belong"
+            raise ConfigError(
+                f"{', '.join(strange)} {verb} to --profile {owner}, this fits the profile {profile}. "
+                f"Leave out what belongs to the other, or say --profile {owner}."
+            )
 
 
 def _fit_small(request: FitRequest, progress: Callable[[FitProgress], None]) -> FitReport:

@@ -13,7 +13,9 @@ from filelock import FileLock, Timeout
 from .errors import FolderError
 
 MAX_STATE_BYTES = 2**22
-_WORK, _STATE, _LOCK, _PROFILE = "work", "fit.json", "lock", "paper.json"
+LOCK = "lock"
+"""In a folder in which a process works."""
+_WORK, _STATE, _PROFILE = "work", "fit.json", "paper.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +78,16 @@ def fit_folder(out: Path) -> Iterator[FitFolder]:
     """
     if out.exists() and not out.is_dir():
         raise FolderError(f"{out} is a file. Name a folder for the profile with --out.")
-    ours = (_WORK, _LOCK, _PROFILE)
-    if out.exists() and any(out.iterdir()) and not any((out / name).exists() for name in ours):
+    if out.exists() and not _is_ours(out):
         raise FolderError(f"{out} is not empty and holds no fit. Name another folder, or empty this one.")
     with locked(out, made=out / _WORK):
         yield FitFolder(out=out)
+
+
+def _is_ours(out: Path) -> bool:
+    """Whether a folder holds a fit, or nothing but what a fit makes first; others have a folder `work` too."""
+    begun = {path.name for path in out.iterdir()} <= {_WORK, LOCK}
+    return begun or (out / _PROFILE).exists() or (out / _WORK / _STATE).exists()
 
 
 @contextmanager
@@ -92,7 +99,7 @@ def locked(folder: Path, *, made: Path | None = None) -> Iterator[None]:
     """
     try:
         (made or folder).mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / _LOCK, timeout=0)
+        lock = FileLock(folder / LOCK, timeout=0)
         lock.acquire()
     except Timeout as error:
         raise FolderError(f"Another process fits in {folder}. Wait for it, or stop it and start again.") from error

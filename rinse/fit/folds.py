@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..size import SizeCorrection, fit_padded_correction
-from .balance import PairKey, pair_weights
+from .balance import pair_weights
 from .conditional import deviation_of_sides, fit_conditional_head
 from .direction import fit_direction
 from .errors import FitError
 from .groups import TrainingGroup
-from .readings import GroupReadings, Reading
+from .readable import read_pairs
+from .readings import GroupReadings
 
 PENALTY = 1.0
 """Strength of the L2 penalty on the weights of standardised features, against one group."""
@@ -34,13 +35,6 @@ class LightParts:
     pairs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairs:
-    good: list[Reading]
-    bad: list[Reading]
-    keys: list[PairKey]
-
-
 def fit_light_parts(
     groups: Sequence[TrainingGroup], readings: Sequence[GroupReadings], *, penalty: float = PENALTY
 ) -> LightParts:
@@ -57,7 +51,7 @@ def fit_light_parts(
     Raises:
         FitError: there is no pair, or something cannot be fitted; says what to add.
     """
-    pairs = _pairs(groups, readings)
+    pairs = read_pairs(groups, [read.readings for read in readings])
     if not pairs.good:
         raise FitError("No pair could be read on both sides, so there is nothing to fit. Add pairs.")
     good, bad = (np.stack([one.features for one in side]) for side in (pairs.good, pairs.bad))
@@ -75,18 +69,6 @@ def fit_light_parts(
         groups=count,
         pairs=len(pairs.good),
     )
-
-
-def _pairs(groups: Sequence[TrainingGroup], readings: Sequence[GroupReadings]) -> _Pairs:
-    pairs = _Pairs(good=[], bad=[], keys=[])
-    for group, read in zip(groups, readings, strict=True):
-        plain = {one.side: one for one in read.readings if not one.added}
-        for good, bad in group.pairs():
-            if good in plain and bad in plain:
-                pairs.good.append(plain[good])
-                pairs.bad.append(plain[bad])
-                pairs.keys.append(group.pair_key)
-    return pairs
 
 
 def _corrections(

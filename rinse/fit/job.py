@@ -25,7 +25,7 @@ from .negatives import span_examples
 from .padding import Padding
 from .paper import PaperFit, make_profile, readers_key
 from .readings import GroupReadings, ReadingStore, readings_key, records
-from .report import FitProgress, FitReport, Watch, count_families
+from .report import FitProgress, FitReport, Watch, count_families, warnings_of
 from .selection import read_groups
 from .span_training import train_span_reader
 
@@ -181,7 +181,7 @@ class _Job:
             lexicon=lexicon,
             without=without,
             held_out=[one for one in without if one not in seen],
-            kept=[one for one in self._families if one != family],
+            kept=[self._groups[number] for number in kept],
         )
 
     def _tidy(self, span: Path | None, profiles: set[str]) -> None:
@@ -201,6 +201,7 @@ class _Job:
             records=sum(len(one.readings) for one in readings),
             failed=sum(one.failed for one in readings),
             fitted=fitted,
+            warnings=warnings_of(self._groups),
         )
 
 

@@ -17,6 +17,8 @@ from ..paper.profile import BackboneEntry, PaperProfile, PaperSettings
 from ..paper.settings import ReaderSettings
 from ..profile import Origin
 from .folds import PENALTY, LightParts
+from .groups import TrainingGroup
+from .report import count_families, warnings_of
 from .selection import Selection
 from .span_training import SpanTraining
 
@@ -119,7 +121,7 @@ def make_profile(
     lexicon: Lexicon,
     without: Sequence[str],
     held_out: Sequence[str],
-    kept: Sequence[str],
+    kept: Sequence[TrainingGroup],
 ) -> PaperProfile:
     """The profile of one fold.
 
@@ -131,15 +133,16 @@ def make_profile(
         lexicon: With the IDF that all folds share.
         without: Families that the light parts have not seen.
         held_out: Families that nothing has seen, the shared parts included.
-        kept: Families that the light parts were fitted on.
+        kept: Groups that the light parts were fitted on.
     """
     unclean = sorted(set(without) - set(held_out))
     note = (
         f"Head, direction and size corrections fitted on {parts.pairs} pairs in {parts.groups} groups of "
-        f"{', '.join(kept)}. Equal weights; the backbones are frozen"
+        f"{', '.join(name for name, _ in count_families(kept))}. Equal weights; the backbones are frozen"
         + (", the span reader's training aside." if fit.training is not None else ".")
         + (f" Span reader and IDF have seen {', '.join(unclean)}." if unclean else "")
     )
+    note = " ".join((note, *warnings_of(kept)))
     entries = {
         role: BackboneEntry(name=names[role], fingerprint=fingerprint)
         for role, (_, fingerprint) in backbones.fingerprints().items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ class FitProgress:
     done: int
     total: int
 
+
+FEW, FEW_OF_A_FAMILY = 200, 50
+"""Questions below which a fit is warned about. A convention: no figure says where chance ends."""
 
 Watch: TypeAlias = Callable[[FitProgress], None]
 
@@ -39,6 +43,22 @@ class FitReport:
     """False: what was asked for stood there already."""
     changed: tuple[str, ...] = ()
     """Settings that differ from those of the fit that was in the folder."""
+    warnings: tuple[str, ...] = ()
+    """What a person should know of the profile before relying on it."""
+
+
+def warnings_of(groups: Iterable[TrainingGroup]) -> tuple[str, ...]:
+    """Says so, with numbers, if there are few questions to fit on; groups that share a name are one question."""
+    counts = Counter(family for family, _ in {(group.family, group.group) for group in groups})
+    total = sum(counts.values())
+    if total >= FEW and min(counts.values()) >= FEW_OF_A_FAMILY:
+        return ()
+    each = ", ".join(f"{family} {count}" for family, count in sorted(counts.items()))
+    warning = (
+        f"Fitted on {total} questions ({each}). With fewer than {FEW} in all or {FEW_OF_A_FAMILY} of a family, "
+        "weights and scale follow the pairs that happen to be there. Add pairs, or check the profile on others."
+    )
+    return (warning,)
 
 
 def count_families(groups: Iterable[TrainingGroup]) -> tuple[tuple[str, int], ...]:

@@ -5,16 +5,45 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from ..profile import MAX_JSON_BYTES, ProfileSettings
 from .errors import FolderError
+from .folder import LOCK
+
+READINGS = "readings.jsonl"
+"""In the folder of what a stopped run goes on with."""
 
 
 def profile_file(out: Path, name: str) -> Path:
     """Where the profile of that name lies."""
     return out / f"{name}.json"
+
+
+def check_folder(out: Path, work: Path, tables: Iterable[ProfileSettings]) -> None:
+    """Make sure that a folder is absent, empty or one of profiles.
+
+    Args:
+        out: The folder.
+        work: Where readings are kept; it may be the same folder, or lie inside it.
+        tables: Profiles that name the IDF tables: a fit that was killed may have left a table alone.
+
+    Raises:
+        FolderError: it holds something else.
+    """
+    if not out.is_dir():
+        return
+    of_work = {path.resolve() for path in (work, *work.parents)}
+    found = [path for path in out.iterdir() if path.resolve() not in of_work and not path.name.endswith(".part")]
+    if out.resolve() == work.resolve():
+        found = [path for path in found if path.name not in {LOCK, READINGS}]
+    known = {settings.idf_file for settings in tables}
+    if found and not any(path.name in known or (path.suffix == ".json" and _is_profile(path)) for path in found):
+        raise FolderError(
+            f"{out} is not empty and holds no profile of this kind. Name another folder with --out, or empty it."
+        )
 
 
 def check_place(out: Path, name: str, table: ProfileSettings) -> None:

@@ -18,14 +18,12 @@ from .folder import locked
 from .groups import TrainingGroup
 from .padding import Padding
 from .readings import Record, records
-from .report import FitProgress, FitReport, Watch, count_families
+from .report import FitProgress, FitReport, Watch, count_families, warnings_of
 from .selection import read_groups
 from .small import Fold, SmallFit, read_table
-from .small_files import check_place, profile_file, write_profile
+from .small_files import READINGS, check_folder, check_place, profile_file, write_profile
 from .small_parts import SmallParts, fit_small_parts
 from .small_readings import KeyedReaders, RememberingEncoder, SmallGroup, SmallReadings, versions
-
-_READINGS = "readings.jsonl"
 
 
 def fit_small(
@@ -91,10 +89,11 @@ class _Job:
             check_place(fit.out, fold.name, self._bases[fold.base].profile.settings)
             if families <= fold.left_out:
                 raise FitError(f"No pair is left for {fold.name}, without {', '.join(sorted(fold.left_out))}.")
+        check_folder(fit.out, fit.work_folder, [base.profile.settings for base in self._bases.values()])
 
     def readings(self) -> dict[tuple[Path, int], SmallGroup]:
         """What the readers say of every group, with the table of every fold that keeps it."""
-        store = SmallReadings(self._fit.work_folder / _READINGS)
+        store = SmallReadings(self._fit.work_folder / READINGS)
         padded = _padded(self._groups, self._fit.padded)
         padding = Padding([self._groups[place] for place in sorted(padded)], seed=self._fit.seed)
         order = self._order(padded)
@@ -121,6 +120,7 @@ class _Job:
             records=sum(len(one.readings) for one in full),
             failed=sum(one.failed for one in full),
             fitted=wrote,
+            warnings=warnings_of(self._groups),
         )
 
     def _order(self, padded: frozenset[int]) -> list[tuple[Path, int]]:
@@ -150,7 +150,7 @@ class _Job:
             penalty=self._fit.penalty,
         )
         origin = Origin(
-            note=_note(parts, [name for name, _ in count_families(groups)], base.profile.settings.name),
+            note=" ".join((_note(parts, groups, base.profile.settings.name), *warnings_of(groups))),
             files=tuple(sorted(path.name for path in self._fit.pairs)),
             records=parts.questions,
             seed=self._fit.seed,
@@ -190,7 +190,8 @@ def _check_lineage(lineage: Mapping[str, tuple[str, ...]], families: set[str]) -
         raise FitError(f"--lineage {strange[0]}: there are the families {', '.join(sorted(known))}.")
 
 
-def _note(parts: SmallParts, families: Sequence[str], base: str) -> str:
+def _note(parts: SmallParts, groups: Sequence[TrainingGroup], base: str) -> str:
+    families = [name for name, _ in count_families(groups)]
     silent = f" Left out, for they told no pair apart: {', '.join(parts.silent)}." if parts.silent else ""
     return (
         f"Heads, size trends and scales of {', '.join(parts.readers)} fitted on {parts.pairs} pairs of "

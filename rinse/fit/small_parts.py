@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ..profile import FittedReader
 from ..size import SizeCorrection, fit_padded_correction
-from .balance import PairKey, pair_weights
+from .balance import pair_weights
 from .conditional import fit_conditional_head, size_of_differences
 from .errors import FitError
 from .groups import TrainingGroup
+from .readable import ReadPairs, read_pairs
 from .small_readings import SmallGroup, SmallReading
 
 DIGITS = 6
@@ -33,13 +34,6 @@ class SmallParts:
     questions: int
     """Questions in the pairs, counted once a family."""
     pairs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairs:
-    good: list[SmallReading]
-    bad: list[SmallReading]
-    keys: list[PairKey]
 
 
 def fit_small_parts(
@@ -64,7 +58,7 @@ def fit_small_parts(
     Raises:
         FitError: there is no pair, no reader tells any apart, or a size trend cannot be fitted; says what to add.
     """
-    pairs = _pairs(groups, readings)
+    pairs = read_pairs(groups, [read.readings for read in readings])
     if not pairs.good:
         raise FitError("No pair could be read on both sides, so there is nothing to fit. Add pairs.")
     weights = pair_weights(pairs.keys)
@@ -83,20 +77,8 @@ def fit_small_parts(
     )
 
 
-def _pairs(groups: Sequence[TrainingGroup], readings: Sequence[SmallGroup]) -> _Pairs:
-    pairs = _Pairs(good=[], bad=[], keys=[])
-    for group, read in zip(groups, readings, strict=True):
-        plain = {one.side: one for one in read.readings if not one.added}
-        for good, bad in group.pairs():
-            if good in plain and bad in plain:
-                pairs.good.append(plain[good])
-                pairs.bad.append(plain[bad])
-                pairs.keys.append(group.pair_key)
-    return pairs
-
-
 def _head(
-    pairs: _Pairs, weights: NDArray[np.float64], reader: str, names: Sequence[str], penalty: float
+    pairs: ReadPairs[SmallReading], weights: NDArray[np.float64], reader: str, names: Sequence[str], penalty: float
 ) -> dict[str, float]:
     good, bad = (
         np.array([[one.features[reader][name] for name in names] for one in side], dtype=np.float64)

@@ -59,6 +59,8 @@ def test_from_pairs_to_a_score(tmp_path: Path, tiny_models: TinyModels) -> None:
     assert report["families"] == {"own": 6}
     assert report["records"] == 6 * 2 * 3
     assert "Reading groups" in done.stderr
+    assert "Warning: Fitted on 6 questions (own 6)." in done.stderr
+    assert [warning in done.stderr for warning in report["warnings"]] == [True]
     evidence = EvidenceSet.of([Passage(text="the king built the bridge")])
     score = PaperScorer.load(Path(report["profiles"][0])).score("who built the bridge", evidence)
     assert [reader.reader for reader in score.readers] == ["content", "span", "latent"]
@@ -78,6 +80,7 @@ def test_the_default_profile_is_fitted_and_scores(tmp_path: Path) -> None:
     done = runner.invoke(app, command)
     assert done.exit_code == 0, done.output
     [file] = json.loads(done.stdout)["profiles"]
+    assert "Warning: Fitted on 3 questions (own 3)." in done.stderr
     assert file == str(tmp_path / "mine" / "mine.json")
     scorer = RinseScorer(TransformerEncoder.named(), Profile.load(Path(file)))
     sides = (Passage(text="the king built the bridge 7"), Passage(text="the bridge is old 7"))
@@ -103,7 +106,13 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.Monk
     [
         (["--profile", "huge"], "there are paper, small", 2),
         (["--layer", "3"], "--layer belongs to --profile paper", 2),
-        (["--no-train-span"], "--train-span belongs to --profile paper", 2),
+        (["--no-train-span"], "Usage: --no-train-span belongs to --profile paper", 2),
+        (["--train-span"], "Usage: --train-span belongs to --profile paper", 2),
+        (
+            ["--no-train-span", "--profile", "small", "--span", "x", "--latent", "y"],
+            "--no-train-span, --span, --latent belong to --profile paper",
+            2,
+        ),
         (["--profile", "paper", "--lineage", "a=b"], "--lineage belongs to --profile small", 2),
         (["--lineage", "musique"], "FAMILY=A,B", 2),
         (["--padding", "0"], "numbers from 1 to 1000", 2),

@@ -114,6 +114,7 @@ def test_a_fit_ends_in_a_profile_that_scores(fit: PaperFit, whole: Path) -> None
     fold = PaperProfile.load(whole / "folds" / "without-ships")
     assert fold.settings.held_out == ()
     assert "Span reader and IDF have seen ships" in fold.settings.origin.note
+    assert "Fitted on 3 questions (towns 3)." in fold.settings.origin.note
     assert fold.fingerprint != scorer.profile.fingerprint
     assert PaperScorer.load(whole / "folds" / "without-ships").profile.settings.name == "paper-without-ships"
 
@@ -235,5 +236,9 @@ def test_what_cannot_be_fitted_is_refused_before_any_work(fit: PaperFit, tmp_pat
         fit_paper(replace(fit, families={"towns": "../up"}))
     with pytest.raises(FolderError, match="holds no fit"):
         fit_paper(replace(fit, out=tmp_path))
+    (tmp_path / "work").mkdir()
+    with pytest.raises(FolderError, match="holds no fit"):
+        fit_paper(replace(fit, out=tmp_path))
+    assert not any((tmp_path / "work").iterdir()), "a folder named work makes no fit of it"
     with pytest.raises(FitError, match="--padding"):
         fit_paper(replace(fit, padding=(1000,), training=None, folds=False))

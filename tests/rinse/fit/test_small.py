@@ -93,6 +93,10 @@ def test_a_fit_ends_in_profiles_that_score(fit: SmallFit, tiny_encoder: Transfor
     heads = [reader.head for reader in scorer.profile.settings.readers.values()]
     assert min(weight for head in heads for weight in head.values()) >= 0
     assert scorer.profile.settings.readers["content"].limit is None
+    [warning] = report.warnings
+    assert "Fitted on 6 questions (musique 2, own 2, squad 2)." in warning
+    assert scorer.profile.settings.origin.note.endswith(warning)
+    assert "Fitted on 4 questions (musique 2, own 2)." in Profile.load(report.profiles[-1]).settings.origin.note
 
 
 def test_a_fold_has_seen_neither_the_family_nor_its_lineage(
@@ -156,6 +160,36 @@ def test_nobody_elses_file_is_written_over(fit: SmallFit, tiny_encoder: Transfor
     with pytest.raises(FolderError, match="another IDF table"):
         fit_small(fit, encoder=tiny_encoder)
     assert [path.name for path in fit.out.iterdir()] == ["idf.safetensors"]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "package.json", "paper.json"])
+def test_a_folder_of_something_else_is_left_alone(
+    fit: SmallFit, tiny_encoder: TransformerEncoder, name: str
+) -> None:
+    """docs/fit.md promises it; the work of a stopped run inside the folder is not something else."""
+    fit.out.mkdir()
+    (fit.out / name).write_text("{}", encoding="utf-8")
+    with pytest.raises(FolderError, match="is not empty and holds no profile of this kind"):
+        fit_small(replace(fit, work=fit.out / "work"), encoder=tiny_encoder)
+    assert {path.name for path in fit.out.iterdir()} == {name, "work"}
+
+
+@pytest.mark.parametrize("work", [".", "work", "a/b"])
+def test_what_a_stopped_run_left_in_the_folder_is_no_hindrance(
+    fit: SmallFit, tiny_encoder: TransformerEncoder, work: str
+) -> None:
+    """Whether it stopped among the readings, or between a table and its profile."""
+    inside = replace(fit, work=fit.out / work, folds=False)
+
+    def interrupt(progress: FitProgress) -> None:
+        if (progress.stage, progress.done) == ("readings", 1):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_small(inside, encoder=tiny_encoder, progress=interrupt)
+    (fit.out / "idf.safetensors").write_bytes((fit.base / "idf.safetensors").read_bytes())
+    assert fit_small(inside, encoder=tiny_encoder).fitted
+    assert not fit_small(inside, encoder=tiny_encoder).fitted
 
 
 def test_what_cannot_be_fitted_is_refused(fit: SmallFit, tiny_encoder: TransformerEncoder) -> None:
