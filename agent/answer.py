@@ -46,7 +46,7 @@ class ExtractiveAnswerer:
         return await in_worker(self._answer, question, evidence, ranking)
 
     def _answer(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> Answer:
-        passages = _in_order(evidence, ranking)[:MAX_PASSAGES]
+        passages = in_order(evidence, ranking)[:MAX_PASSAGES]
         reading = read(question, passages)
         if not reading.statements:
             raise AnswerError("There is no evidence to answer from. Search first, or abstain.")
@@ -63,7 +63,7 @@ class ExtractiveAnswerer:
         return Finding(text=best.text, statements=(best,))
 
 
-def _in_order(evidence: EvidenceSet, ranking: Ranking) -> list[Passage]:
+def in_order(evidence: EvidenceSet, ranking: Ranking) -> list[Passage]:
     """All passages: those that the ranking knows in its order, then the others as they came."""
     ranked = ranking.top(evidence, len(ranking.ids))
     known = {passage.id for passage in ranked}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from policies import Reason
 from retrieval import Event, EvidenceSet, Ranking
 
+from .errors import AnswerError
 from .meter import Meter
 from .parts import Parts
 from .seams import Answer, Verdict
@@ -37,13 +38,17 @@ async def answer_and_verify(
     seconds = parts.settings.answer_seconds
     try:
         async with asyncio.timeout(seconds):
-            answer = await parts.answerer.answer(question, evidence, ranking)
-        if not answer.text.strip():
-            return _failed("the answerer returned an empty answer")
+            with meter.known():
+                answer = await parts.answerer.answer(question, evidence, ranking)
     except Exception as error:  # noqa: BLE001  an answerer is a plug-in; without an answer the search abstains
+        if isinstance(error, AnswerError):
+            meter.add(error.spend)
         return _failed(f"{type(error).__name__}: {error}")
     meter.add(answer.spend)
-    answer, events = _cited_from(answer, evidence)
+    if not answer.text.strip():
+        return _failed("the answerer returned an empty answer", *answer.events)
+    answer, dropped = _cited_from(answer, evidence)
+    events = (*answer.events, *dropped)
     if parts.verifier is None:
         return Answered(answer=answer, events=events)
     try:
@@ -57,9 +62,9 @@ async def answer_and_verify(
     return Answered(answer=answer, verdict=verdict, objection=objection, events=events)
 
 
-def _failed(detail: str) -> Answered:
+def _failed(detail: str, *before: Event) -> Answered:
     event = Event(kind="answerer_failed", detail=detail, where="answerer")
-    return Answered(objection=_objection("answer_failed"), events=(event,))
+    return Answered(objection=_objection("answer_failed"), events=(*before, event))
 
 
 def _objection(code: str) -> Reason:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from policies import Budget, StopPolicy, build_policy
 from policies.fixed import FixedK
@@ -16,20 +17,27 @@ from .answer import ExtractiveAnswerer
 from .config import Settings, load_settings
 from .errors import ConfigError
 from .loop import SearchAgent
+from .parts import LoopSettings
 from .query import GapPlanner
+from .seams import Answerer, QueryPlanner
+
+if TYPE_CHECKING:
+    from .llm.client import ChatClient
 
 
 def open_agent(index: Path | str | None = None, *, settings: Settings | None = None) -> SearchAgent:
-    """An agent over the local index in the folder `index`, with the default scorer, planner and answerer.
+    """An agent over the local index in the folder `index`, with the default scorer and the parts that are set.
 
-    Blocking: opens the index and loads the backbone (a few seconds the first time).
+    Blocking: opens the index and loads the backbone (a few seconds the first time). With a planner or an answerer
+    "llm" the agent holds connections: use it as `async with open_agent(...) as agent:`, or call `run_sync`.
 
     Args:
         index: Folder of the index; None = the one that the settings name.
         settings: None = read flags from nowhere, `SUFFICIT_*` and `sufficit.toml`.
 
     Raises:
-        ConfigError: no index is named, or a setting is out of range.
+        ConfigError: no index is named, a setting is out of range, or a language model is wanted and no endpoint
+            set.
         RetrievalError: the index or the backbone cannot be opened; says what to do.
         PolicyError: the policy cannot be built from the settings.
         RinseError: the scorer's profile cannot be read, or belongs to another encoder.
@@ -41,6 +49,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
             'No index is named. Pass --index DIR, set SUFFICIT_INDEX, or write index = "DIR" into sufficit.toml; '
             "build one with: sufficit index build CORPUS --out DIR"
         )
+    client = _client(settings)  # a fault of the settings shows before the wait
     local = LocalIndex.open(folder)
     local.warm()
     scorer = RinseScorer.small(encoder=local.encoder)
@@ -49,10 +58,47 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         tiers=[Tier(name="local", retriever=LocalTier(local), k=settings.k)],
         scorer=scorer,
         policy=policy,
-        planner=GapPlanner(local.encoder),
-        answerer=ExtractiveAnswerer(local.encoder),
         budget=_budget(settings, policy),
+        planner=_planner(settings, client, GapPlanner(local.encoder)),
+        answerer=_answerer(settings, client, ExtractiveAnswerer(local.encoder)),
+        settings=_loop_settings(client),
+        connections=[client] if client else [],
     )
+
+
+def _client(settings: Settings) -> ChatClient | None:
+    """The language model, if a part is to use it. httpx is imported only then."""
+    if "llm" not in {settings.planner, settings.answerer}:
+        return None
+    endpoint = settings.llm.endpoint()
+    from .llm.client import ChatClient
+
+    return ChatClient(endpoint)
+
+
+def _planner(settings: Settings, client: ChatClient | None, simple: QueryPlanner) -> QueryPlanner:
+    if client is None or settings.planner != "llm":
+        return simple
+    from .llm_planner import LlmPlanner
+
+    tokens = settings.llm.context_tokens
+    return LlmPlanner(client, simple, context_tokens=tokens, max_tokens=settings.llm.max_tokens)
+
+
+def _answerer(settings: Settings, client: ChatClient | None, simple: Answerer) -> Answerer:
+    if client is None or settings.answerer != "llm":
+        return simple
+    from .llm_answerer import LlmAnswerer
+
+    tokens = settings.llm.context_tokens
+    return LlmAnswerer(client, simple, context_tokens=tokens, max_tokens=settings.llm.max_tokens)
+
+
+def _loop_settings(client: ChatClient | None) -> LoopSettings:
+    """The loop waits longer than the model may take, so that the simpler part has its turn where it fails."""
+    usual = LoopSettings()
+    wait = client.endpoint.timeout_seconds if client else 0.0
+    return replace(usual, plan_seconds=wait + usual.plan_seconds, answer_seconds=wait + usual.answer_seconds)
 
 
 def _policy(settings: Settings, scorer: str) -> StopPolicy:

@@ -68,7 +68,14 @@ def ask(
     max_turns: Annotated[int | None, typer.Option(help="Most turns; one turn asks at most two queries.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Most calls: one query to one tier each.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Longest search, in seconds of wall clock.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Most tokens of a language model in the search.")] = None,
     k: Annotated[int | None, typer.Option(help="Passages that one call asks for.")] = None,
+    planner: Annotated[
+        str | None, typer.Option(help="What plans the queries: gap (default), or llm, set under [llm].")
+    ] = None,
+    answerer: Annotated[
+        str | None, typer.Option(help="What answers: extractive (default), or llm, set under [llm].")
+    ] = None,
     trace: Annotated[
         Path | None, typer.Option(help="Record the search in this new file, or in a new file in this folder.")
     ] = None,
@@ -85,7 +92,7 @@ def ask(
         {
             "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
             "min_turns": min_turns, "max_turns": max_turns, "max_calls": max_calls, "max_seconds": max_seconds,
-            "k": k, "trace": trace,
+            "max_tokens": max_tokens, "k": k, "planner": planner, "answerer": answerer, "trace": trace,
         }
     )  # fmt: skip
     with Console(stderr=True).status("Opening the index and loading the model …"):
@@ -97,10 +104,11 @@ async def _ask(agent: SearchAgent, question: str, trace: Path | None, *, as_json
     from .show import show_search
     from .wire import result_json
 
-    if as_json:
-        _print_json(result_json(await agent.run(question, trace=trace)))
-    else:
-        await show_search(agent, question, console=Console(), trace=trace)
+    async with agent:
+        if as_json:
+            _print_json(result_json(await agent.run(question, trace=trace)))
+        else:
+            await show_search(agent, question, console=Console(), trace=trace)
 
 
 @app.command()
@@ -152,7 +160,7 @@ def doctor(
     """
     from .doctor import examine
 
-    findings = examine(load_settings({"index": index}).index)
+    findings = examine(load_settings({"index": index}))
     if as_json:
         _print_json({"ok": all(f.ok for f in findings), "findings": [f.as_json() for f in findings]})
     else:

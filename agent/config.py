@@ -6,9 +6,9 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -19,9 +19,53 @@ from pydantic_settings import (
 from policies import Budget
 
 from .errors import ConfigError
+from .llm.endpoint import Endpoint, LimitField, OptionalField
 
 PREFIX = "SUFFICIT_"
 FILE = Path("sufficit.toml")
+
+
+class LlmSettings(BaseModel):
+    """The language model behind an endpoint, for the planner and the answerer that use one: `[llm]`."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: str | None = Field(default=None, description="Base URL, e.g. http://127.0.0.1:8080/v1.")
+    model: str | None = Field(default=None, description="The model's name on the server.")
+    key: SecretStr | None = Field(default=None, description="From SUFFICIT_LLM_KEY only.")
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, allow_inf_nan=False, description="Longest wait for one answer, all attempts together."
+    )
+    attempts: int = Field(default=3, ge=1, le=10, description="Most attempts for one reply.")
+    max_tokens: int = Field(default=500, ge=1, description="Longest completion.")
+    context_tokens: int = Field(default=3_000, ge=200, description="For the passages of one prompt.")
+    seed: int = Field(default=0, description="Sent to the server.")
+    without: frozenset[OptionalField] = Field(
+        default=frozenset(), description="Fields that the server refuses: response_format, seed, temperature."
+    )
+    limit_field: LimitField = Field(default="max_tokens", description="The server's name for the limit on tokens.")
+
+    def endpoint(self) -> Endpoint:
+        """Where to call.
+
+        Raises:
+            ConfigError: no url or no model is set, or one that cannot work.
+        """
+        if self.url is None or self.model is None:
+            raise ConfigError(
+                'A planner or answerer "llm" needs an endpoint. Set url and model under [llm] in sufficit.toml, '
+                "or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants one, in SUFFICIT_LLM_KEY."
+            )
+        return Endpoint(
+            url=self.url,
+            model=self.model,
+            key=self.key,
+            timeout_seconds=self.timeout_seconds,
+            attempts=self.attempts,
+            seed=self.seed,
+            without=self.without,
+            limit_field=self.limit_field,
+        )
 
 
 class Settings(BaseSettings):
@@ -31,7 +75,13 @@ class Settings(BaseSettings):
     """
 
     model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-        env_prefix=PREFIX, extra="forbid", frozen=True, toml_file=FILE
+        env_prefix=PREFIX,
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        toml_file=FILE,
     )
 
     index: Path | None = Field(default=None, description="Folder of the local index.")
@@ -50,6 +100,10 @@ class Settings(BaseSettings):
     max_turns: int | None = Field(default=4, ge=0)
     max_calls: int | None = Field(default=8, ge=0)
     max_seconds: float | None = Field(default=120.0, ge=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=0, description="Tokens of language models in one search.")
+    planner: Literal["gap", "llm"] = Field(default="gap", description="What plans the queries.")
+    answerer: Literal["extractive", "llm"] = Field(default="extractive", description="What answers.")
+    llm: LlmSettings = Field(default_factory=LlmSettings)
     trace: Path | None = Field(default=None, description="File or folder for the record of a search.")
 
     @classmethod
@@ -62,12 +116,30 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, environment, file; no .env files and no secret folders."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, _File(settings_cls)
 
     @property
     def budget(self) -> Budget:
         """The budget of one search."""
-        return Budget(max_turns=self.max_turns, max_calls=self.max_calls, max_seconds=self.max_seconds)
+        return Budget(
+            max_turns=self.max_turns,
+            max_calls=self.max_calls,
+            max_seconds=self.max_seconds,
+            max_tokens=self.max_tokens,
+        )
+
+
+class _File(TomlConfigSettingsSource):
+    """`sufficit.toml`, in which a secret is refused: such files are shared and committed."""
+
+    def __call__(self) -> dict[str, Any]:
+        data = super().__call__()
+        if isinstance(data.get("llm"), dict) and "key" in data["llm"]:
+            raise ConfigError(
+                f"{FILE} holds a key. Keys are read from the environment only: delete it there and set "
+                "SUFFICIT_LLM_KEY; if the file was shared, replace the key too."
+            )
+        return data
 
 
 def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
@@ -76,13 +148,16 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     Raises:
         ConfigError: an unknown key, a value out of range, or a `sufficit.toml` that is no TOML.
     """
-    known = set(Settings.model_fields)
+    known = {key for key in Settings.model_fields if key != "llm"}
+    known |= {f"llm_{key}" for key in LlmSettings.model_fields}
     for name in os.environ:
         key = name.removeprefix(PREFIX).lower()
         if name.startswith(PREFIX) and key not in known:
             raise ConfigError(f"Unknown setting {name} in the environment.{_hint(key, known)}")
     try:
         return Settings(**{key: value for key, value in (flags or {}).items() if value is not None})
+    except ConfigError:
+        raise
     except ValidationError as error:
         raise ConfigError(_explain(error, known)) from error
     except (ValueError, OSError) as error:  # a file that is no TOML, or cannot be read
@@ -93,9 +168,16 @@ def _explain(error: ValidationError, known: set[str]) -> str:
     lines = []
     for fault in error.errors():
         key = ".".join(str(part) for part in fault["loc"])
-        hint = _hint(key, known) if fault["type"] == "extra_forbidden" else ""
-        lines.append(f"Setting {key!r}: {fault['msg']}, got {fault['input']!r}.{hint}")
+        hint = _hint(key.replace(".", "_"), known) if fault["type"] == "extra_forbidden" else ""
+        got = "" if _may_hold_key(key) else f", got {fault['input']!r}"
+        lines.append(f"Setting {key!r}: {fault['msg']}{got}.{hint}")
     return "\n".join(lines)
+
+
+def _may_hold_key(setting: str) -> bool:
+    """Whether the value of `[llm]`, or of a setting in it that is not known, may be or hold a key."""
+    section, _, name = setting.partition(".")
+    return section == "llm" and (name == "key" or name.partition(".")[0] not in LlmSettings.model_fields)
 
 
 def _hint(key: str, known: set[str]) -> str:

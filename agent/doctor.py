@@ -12,6 +12,9 @@ from typing import Any
 from retrieval import RetrievalError
 from rinse import RinseError
 
+from .config import Settings
+from .errors import AgentError, ConfigError
+
 _LIBRARIES = ("sufficit", "torch", "tokenizers", "safetensors", "faiss-cpu", "numpy", "httpx", "pydantic")
 
 
@@ -29,14 +32,20 @@ class Finding:
         return {"part": self.part, "ok": self.ok, "detail": self.detail}
 
 
-def examine(index: Path | None) -> list[Finding]:
-    """Look at everything that a search needs; one finding a part, in the order in which a search needs them."""
+def examine(settings: Settings) -> list[Finding]:
+    """Look at everything that a search needs; one finding a part, in the order in which a search needs them.
+
+    A language model's endpoint is not called: that would cost.
+    """
     findings = [Finding(part="python", ok=True, detail=f"{platform.python_version()} on {platform.platform()}")]
     findings += _versions()
     findings.append(_look("model", _model))
     findings.append(_look("profile", _profile))
+    index = settings.index
     if index is not None:
         findings.append(_look("index", lambda: _index(index)))
+    if settings.llm.url is not None or "llm" in {settings.planner, settings.answerer}:
+        findings.append(_look("endpoint", lambda: _endpoint(settings)))
     return findings
 
 
@@ -51,7 +60,7 @@ def _versions() -> Iterator[Finding]:
 def _look(part: str, examine_part: Callable[[], str]) -> Finding:
     try:
         return Finding(part=part, ok=True, detail=examine_part())
-    except (RetrievalError, RinseError) as error:
+    except (AgentError, RetrievalError, RinseError) as error:
         return Finding(part=part, ok=False, detail=str(error))
 
 
@@ -79,3 +88,12 @@ def _index(folder: Path) -> str:
     finally:
         local.close()
     return f"{folder}: {counts.passages} passages of {counts.documents} documents, checked"
+
+
+def _endpoint(settings: Settings) -> str:
+    endpoint = settings.llm.endpoint()
+    if endpoint.exposes_key:
+        raise ConfigError(f"{endpoint.url} is no https URL: the key would travel in clear text. Use https.")
+    key = "a key is set" if endpoint.key else "no key"
+    used = f"planner {settings.planner}, answerer {settings.answerer}"
+    return f"{endpoint.model} at {endpoint.url}, {key}; {used}; not called"

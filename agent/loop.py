@@ -21,7 +21,7 @@ from rinse import SufficiencyScorer
 from .errors import ConfigError
 from .parts import LoopSettings, Parts
 from .result import SearchResult, Turn
-from .seams import Answerer, Observer, QueryPlanner, Verifier
+from .seams import Answerer, Connected, Observer, QueryPlanner, Verifier
 from .search import Search
 from .trace import FileTrace, NoTrace, TraceSink
 
@@ -47,6 +47,7 @@ class SearchAgent:
         verifier: Looks at an answer before it is returned.
         budget: The default budget of a search.
         settings: How the loop behaves.
+        connections: Closed by `aclose`, or at the end of `async with agent:`; `run_sync` closes them itself.
 
     Raises:
         ConfigError: two tiers share a name.
@@ -65,7 +66,9 @@ class SearchAgent:
         verifier: Verifier | None = None,
         budget: Budget | None = None,
         settings: LoopSettings | None = None,
+        connections: Iterable[Connected] = (),
     ) -> None:
+        self._connections = tuple(connections)
         self._tiers = _distinct(tiers)
         self._budget = budget or Budget()
         self._parts = Parts(
@@ -114,8 +117,23 @@ class SearchAgent:
         trace: Path | None = None,
     ) -> SearchResult:
         """`run` for scripts and notebooks: works whether or not an event loop is running in this thread."""
-        work = self.run(question, evidence=evidence, tiers=tiers, budget=budget, trace=trace)
-        return _run_blocking(work)
+
+        async def alone() -> SearchResult:
+            async with self:
+                return await self.run(question, evidence=evidence, tiers=tiers, budget=budget, trace=trace)
+
+        return _run_blocking(alone())
+
+    async def aclose(self) -> None:
+        """Close the connections that searches of this event loop have opened. The agent stays usable."""
+        for connection in self._connections:
+            await connection.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
     def stream(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,6 +13,16 @@ from policies import Budget
 from retrieval import Allowance, Spend
 
 T = TypeVar("T")
+
+_ALLOWANCE: ContextVar[Allowance] = ContextVar("sufficit_allowance", default=Allowance())
+
+
+def allowance() -> Allowance:
+    """What the search that awaits this planner or answerer may still spend; unlimited outside a search.
+
+    For parts that pay for what they do. Seconds bound a planner; an answer has a time limit of its own.
+    """
+    return _ALLOWANCE.get()
 
 
 class Meter:
@@ -48,4 +60,14 @@ class Meter:
         """
         limits = [seconds for seconds in (limit, self.left().seconds) if seconds is not None]
         async with asyncio.timeout(max(min(limits), 0.0) if limits else None):
-            return await work
+            with self.known():
+                return await work
+
+    @contextmanager
+    def known(self) -> Iterator[None]:
+        """Inside, `allowance` tells what is left."""
+        token = _ALLOWANCE.set(self.left())
+        try:
+            yield
+        finally:
+            _ALLOWANCE.reset(token)

@@ -38,6 +38,7 @@ async def plan_turn(
     try:
         work = parts.planner.plan(question, evidence, sufficiency, tuple(tried))
         plan = await meter.within(parts.settings.plan_seconds, work)
+        events = plan.events
         queries = [query for query in plan.queries if query.strip()]
     except Exception as error:  # noqa: BLE001  a planner is a plug-in; without it the question is still a query
         events = (Event(kind="planner_failed", detail=f"{type(error).__name__}: {error}", where="planner"),)

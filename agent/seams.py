@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from retrieval import EvidenceSet, Ranking, Spend
+from retrieval import Event, EvidenceSet, Ranking, Spend
 from rinse import Sufficiency
 
 
@@ -23,6 +23,8 @@ class Plan:
     spend: Spend = Spend()
     fallback: bool = False
     """True if a better planner failed and this is the plan of a simpler one."""
+    events: tuple[Event, ...] = ()
+    """What went wrong or is worth knowing; recorded with the turn."""
 
 
 @runtime_checkable
@@ -99,6 +101,8 @@ class Answer:
     spend: Spend = Spend()
     fallback: bool = False
     """True if a better answerer failed and this is the answer of a simpler one."""
+    events: tuple[Event, ...] = ()
+    """What went wrong or is worth knowing; recorded with the result."""
 
 
 @runtime_checkable
@@ -114,6 +118,14 @@ class Answerer(Protocol):
         Raises:
             AnswerError: it cannot answer; the search then abstains with reason `answer_failed`.
         """
+        ...
+
+
+class Connected(Protocol):
+    """A part that holds connections."""
+
+    async def aclose(self) -> None:
+        """Close those of the running event loop; a later use opens new ones."""
         ...
 
 

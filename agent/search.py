@@ -35,6 +35,9 @@ from .trace import TraceSink
 
 Emit = Callable[[Turn], Awaitable[None]]
 
+_HARMLESS = frozenset({"tokens_estimated"})
+"""Kinds of events that tell something and take nothing from the search."""
+
 _START = SearchOn(reason=Reason(code="start", by="loop"))
 
 
@@ -213,7 +216,7 @@ class Search:
     def _note(self, events: Sequence[Event], *, degraded: bool | None = None) -> None:
         """Keep events for the next turn; by default an event means that something is degraded."""
         self._events.extend(events)
-        self._degraded |= bool(events) if degraded is None else degraded
+        self._degraded |= any(e.kind not in _HARMLESS for e in events) if degraded is None else degraded
 
     async def _emit_turn(
         self, tier: str, plan: Plan, outcomes: Sequence[Outcome], settled: Settled, *, scored: bool, started: float

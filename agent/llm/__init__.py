@@ -1,0 +1,1 @@
+"""Language models behind an OpenAI-compatible endpoint: a client, strict JSON answers, quotes, a `Generator`."""
