@@ -31,6 +31,14 @@ def retrieval(
     ] = None,
     turns: Annotated[int, typer.Option("--turns", help="Most turns of hop.")] = 4,
     k: Annotated[int, typer.Option("--k", help="Passages that one call of hop asks for.")] = 10,
+    scorer: Annotated[
+        str,
+        typer.Option(
+            "--scorer",
+            help="Whose gaps hop follows: rinse-small, minilm-cosine, package.module:factory, or none: no gaps, "
+            "and no time spent on scores.",
+        ),
+    ] = "rinse-small",
     without_titles: Annotated[
         bool,
         typer.Option("--without-titles", help="Take titles out of the index. The first time it is encoded again."),
@@ -81,6 +89,7 @@ def retrieval(
             systems=tuple(dict.fromkeys(system or SYSTEMS)),
             turns=turns,
             k=k,
+            scorer=scorer,
             titles=not without_titles,
             filler=filler,
             limit=limit,

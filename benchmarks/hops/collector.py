@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from rinse.sufficiency import Sufficiency
+
+from ..pairwise.systems import resolve
 
 if TYPE_CHECKING:
     from agent import SearchAgent
+    from retrieval import EvidenceSet
     from retrieval.index import LocalIndex, TransformerEncoder
+    from rinse import SufficiencyScorer
 
 QUERIES = 2
 """Most queries of a turn, see `agent.seams.Plan`."""
+UNSCORED = "none"
+"""The name of `Unscored` on the command line."""
 
 
-def collector(index: LocalIndex[TransformerEncoder], *, turns: int, k: int) -> SearchAgent:
+class Unscored:
+    """A scorer that looks at nothing and names no gap: without it nobody knows what the scorer gives to a search."""
+
+    fingerprint: ClassVar[str] = "unscored"
+
+    def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+        """Zero for every set."""
+        del question
+        return Sufficiency(score=0.0, passages=len(evidence))
+
+
+def collector(index: LocalIndex[TransformerEncoder], *, scorer: str, turns: int, k: int) -> SearchAgent:
     """An agent that collects evidence for `turns` turns, or until nothing is left to ask.
 
-    It looks at no score when it decides; the scorer runs because its gaps are what the planner asks for.
+    It looks at no score when it decides; the scorer runs because the planner asks for the gaps that it names.
 
     Args:
-        index: What is searched; its encoder serves scorer and planner.
+        index: What is searched; its encoder serves the planner.
+        scorer: `UNSCORED`, or a name as `pairwise.systems.resolve` takes it.
         turns: At least 1.
         k: Passages that one call asks for.
+
+    Raises:
+        SettingsError: there is no such scorer.
     """
     from agent import SearchAgent
     from agent.query import GapPlanner
@@ -28,11 +51,11 @@ def collector(index: LocalIndex[TransformerEncoder], *, turns: int, k: int) -> S
     from policies.fixed import FixedK
     from retrieval import Tier
     from retrieval.index import LocalTier
-    from rinse import RinseScorer
 
+    made: SufficiencyScorer = Unscored() if scorer == UNSCORED else resolve(scorer).maker(None)()
     return SearchAgent(
         tiers=[Tier(name="local", retriever=LocalTier(index), k=k)],
-        scorer=RinseScorer.small(encoder=index.encoder),
+        scorer=made,
         policy=FixedK(QUERIES * turns),  # out of reach: the first turn asks one query
         planner=GapPlanner(index.encoder),
         budget=Budget(max_turns=turns, max_calls=None, max_seconds=None),

@@ -50,6 +50,8 @@ class RetrievalOptions:
     """Most turns of `hop`."""
     k: int = 10
     """Passages that one call of `hop` asks for."""
+    scorer: str = "rinse-small"
+    """Whose gaps `hop` follows, see `collector`."""
     titles: bool = True
     """False: titles are taken out of the index."""
     filler: int = 0
@@ -133,7 +135,13 @@ def _measure(
     with LocalIndex.open(info.folder) as index:
         key = corpus_key(index)
     jobs = {
-        (system, at): Job(question=target.question.question, system=system, turns=options.turns, k=options.k)
+        (system, at): Job(
+            question=target.question.question,
+            system=system,
+            turns=options.turns,
+            k=options.k,
+            scorer=options.scorer,
+        )
         for system in options.systems
         for at, target in enumerate(targets)
     }
@@ -174,6 +182,7 @@ def _settings(options: RetrievalOptions, files: Sequence[Path], info: IndexInfo)
         "systems": list(options.systems),
         "turns": options.turns,
         "k": options.k,
+        "scorer": options.scorer,
         "single_shot_k": SINGLE_SHOT,
         "titles": options.titles,
         "filler": options.filler,

@@ -41,6 +41,8 @@ class Job:
     """Most turns of `hop`."""
     k: int
     """Passages that one call of `hop` asks for."""
+    scorer: str
+    """Whose gaps `hop` follows, see `collector`."""
 
     def key(self, index: str) -> str:
         """Identifies the job and all that its result depends on, our own code included.
@@ -50,8 +52,8 @@ class Job:
         """
         hops = self.system == "hop"
         packages = ("agent", "policies", "retrieval", "rinse") if hops else ("retrieval",)
-        depth = (self.turns, self.k) if hops else (SINGLE_SHOT,)
-        data = [self.question, self.system, depth, index, code_digest(*packages)]
+        asked = (self.turns, self.k, self.scorer) if hops else (SINGLE_SHOT,)
+        data = [self.question, self.system, asked, index, code_digest(*packages)]
         return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
@@ -109,10 +111,10 @@ def search_all(
 
 def open_searcher(folder: Path) -> Search:
     """In a process of its own: each system on its own index object, so that none profits from another's cache."""
-    ready: dict[tuple[str, int, int], Callable[[str], tuple[Sequence[str], int]]] = {}
+    ready: dict[tuple[str, int, int, str], Callable[[str], tuple[Sequence[str], int]]] = {}
 
     def search(job: Job) -> Found:
-        which = (job.system, job.turns, job.k)
+        which = (job.system, job.turns, job.k, job.scorer)
         if which not in ready:
             ready[which] = _ask(job, open_mixed(folder))
             ready[which](_WARM_UP)  # whatever is loaded on first use is no question's time
@@ -137,7 +139,7 @@ def open_mixed(folder: Path) -> LocalIndex[TransformerEncoder]:
 def _ask(job: Job, index: LocalIndex[TransformerEncoder]) -> Callable[[str], tuple[Sequence[str], int]]:
     """A function from a question to ids, best first, and the number of calls."""
     if job.system == "hop":
-        agent = collector(index, turns=job.turns, k=job.k)
+        agent = collector(index, scorer=job.scorer, turns=job.turns, k=job.k)
 
         def hop(question: str) -> tuple[Sequence[str], int]:
             result = asyncio.run(agent.run(question))
