@@ -16,7 +16,7 @@ from .profile import Profile
 from .readers import chain, content
 from .readers.matching import Match, Matcher
 from .readers.question import QuestionReader, QuestionView
-from .readers.states import PassageReader, TokenEncoder
+from .readers.states import PassageReader, SharedEncoder, TokenEncoder
 from .sufficiency import Gap, ReaderScore, Sufficiency
 
 FEATURES: Mapping[str, tuple[str, ...]] = {"content": content.FEATURES, "chain": chain.FEATURES}
@@ -44,8 +44,9 @@ class Reading:
 class RinseScorer:
     """Scores question plus passages by content coverage and by how passages lead from one to the next.
 
-    A `SufficiencyScorer`: a pure function of the question and the set, blocking, thread-safe. What was read is
-    remembered, so a turn costs one forward pass a new passage; a set that did not change costs none.
+    A `SufficiencyScorer`: a pure function of the question and the set up to rounding (below 1e-4), blocking,
+    thread-safe. What was read is remembered, so a turn reads its new passages only, in few forward passes, which
+    searches that score at the same time share; a set that did not change costs none.
 
     Args:
         encoder: The backbone. `RinseScorer.small()` brings its own.
@@ -61,8 +62,9 @@ class RinseScorer:
         _check_heads(profile)
         self._encoder_name = encoder.name
         self._profile = profile
-        self._questions = QuestionReader(encoder, profile)
-        self._matcher = Matcher(PassageReader(encoder, profile.idf))
+        shared = SharedEncoder(encoder)
+        self._questions = QuestionReader(shared, profile)
+        self._matcher = Matcher(PassageReader(shared, profile.idf))
         self._fingerprint = hashlib.sha256(f"{encoder.fingerprint}\n{profile.fingerprint}".encode()).hexdigest()
 
     @classmethod
@@ -109,10 +111,7 @@ class RinseScorer:
             ScoreError: the encoder gave nothing usable for the question, or for every passage of the set.
         """
         view = self._questions.read(question)
-        found = {
-            passage.id: self._matcher.match(view, passage)
-            for passage in sorted(evidence, key=lambda passage: passage.id)
-        }
+        found = self._matcher.match(view, sorted(evidence, key=lambda passage: passage.id))
         matches = {key: match for key, match in found.items() if match is not None}
         if found and not matches:
             raise ScoreError(

@@ -152,7 +152,7 @@ class TransformerEncoder:
         with loaded.lock:  # the tokenizer's truncation is a setting of the shared object
             loaded.tokenizer.enable_truncation(self._max_tokens)
             encodings = loaded.tokenizer.encode_batch(list(texts))
-        for rows in _batches([len(encoding) for encoding in encodings], self._batch_tokens):
+        for rows in by_length([len(encoding) for encoding in encodings], self._batch_tokens):
             width = max(len(encodings[row]) for row in rows)
             ids = np.zeros((len(rows), width), dtype=np.int64)
             mask = np.zeros((len(rows), width), dtype=np.int64)
@@ -165,14 +165,14 @@ class TransformerEncoder:
             yield rows, output.numpy(), mask.astype(np.float32), [encodings[row] for row in rows]
 
 
-def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Indices grouped so that texts of similar length share a pass and a pass stays below `batch_tokens`."""
+def by_length(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Positions in batches of similar length, longest first; padded to its longest, a batch stays in `limit`."""
     batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
+    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > limit:
             yield batch
             batch = []
-        batch.append(index)
+        batch.append(position)
     if batch:
         yield batch
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from retrieval.backbones import Backbone
 from retrieval.errors import BackboneCorruptError
+from retrieval.index.encoder import by_length
 
 from .pairs import PairWindow
 
@@ -100,18 +101,6 @@ class PairModel:
             mask[row, :length] = 1
             types[row, :length] = window.types
         return ids, mask, types
-
-
-def by_length(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
-    """Positions in batches of similar length, longest first; padded to its longest, a batch stays in `limit`."""
-    batch: list[int] = []
-    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > limit:
-            yield batch
-            batch = []
-        batch.append(position)
-    if batch:
-        yield batch
 
 
 def load_model(backbone: Backbone, kind: Kind, device: str, layers: int | None = None) -> PreTrainedModel:

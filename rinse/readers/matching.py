@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,17 +58,18 @@ class Matcher:
         self._passages = passages
         self._memo: Memo[tuple[str, str, str], Match] = Memo(MEMORY_BYTES, lambda match: match.bytes)
 
-    def match(self, view: QuestionView, passage: Passage) -> Match | None:
-        """Question and passage side by side; None if the encoder gave nothing usable for the passage (S04)."""
-        key = (view.text, passage.id, canonical_heading(passage))
-        found = self._memo.get(key)
-        if found is None:
-            states = self._passages.read(passage)
-            if states is None:
-                return None
-            found = _match(view, states)
-            self._memo.put(key, found)
+    def match(self, view: QuestionView, passages: Sequence[Passage]) -> dict[str, Match | None]:
+        """The question beside each passage, by passage id; None if the encoder gave nothing usable (S04)."""
+        found: dict[str, Match | None] = {passage.id: self._memo.get(_key(view, passage)) for passage in passages}
+        for passage, states in self._passages.read([one for one in passages if found[one.id] is None]):
+            if states is not None:
+                found[passage.id] = match = _match(view, states)
+                self._memo.put(_key(view, passage), match)
         return found
+
+
+def _key(view: QuestionView, passage: Passage) -> tuple[str, str, str]:
+    return view.text, passage.id, canonical_heading(passage)
 
 
 def _match(view: QuestionView, states: PassageStates) -> Match:

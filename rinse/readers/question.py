@@ -16,7 +16,7 @@ from ..errors import ScoreError
 from ..profile import Profile
 from ..windows import membership, weighted_means, windows
 from .names import words
-from .states import TokenEncoder, unit, usable
+from .states import SharedEncoder, unit
 
 _FOREIGN = regex.compile(r"[\p{L}--\p{Latin}]", regex.VERSION1)
 """Letters of other scripts: the vocabulary holds some of them one by one, the model learned nothing about them."""
@@ -64,7 +64,7 @@ class QuestionView:
 class QuestionReader:
     """Reads questions through an encoder and remembers the last ones. Thread-safe."""
 
-    def __init__(self, encoder: TokenEncoder, profile: Profile) -> None:
+    def __init__(self, encoder: SharedEncoder, profile: Profile) -> None:
         self._encoder = encoder
         self._profile = profile
         self._memo: Memo[str, QuestionView] = Memo(QUESTIONS, lambda _: 1)
@@ -77,7 +77,7 @@ class QuestionReader:
         """
         view = self._memo.get(question)
         if view is None:
-            states = usable(self._encoder.token_states([same_length(question)]))
+            [states] = self._encoder.read([same_length(question)])
             if states is None:
                 raise ScoreError(
                     f"The encoder {self._encoder.name} gave no finite vectors for the question. "

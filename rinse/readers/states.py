@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,20 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval import Passage
+from retrieval.combining import Combiner
 from retrieval.index.encoder import TokenStates
 from retrieval.memo import Memo
-from retrieval.text import sentences
 
 from .subject import HEADING, Subject, Window, subject_of
+from .windowing import Draft
 
 HEADING_CHARACTERS = 200
 """A longer heading is cut: it is read again with every window of the passage."""
-SLICE_CHARACTERS = 4_000
-"""Characters given to the tokenizer at once; far more than one input of the model holds."""
-OVERLAP_TOKENS = 48
-"""Tokens that two windows of a long passage share."""
-MAX_WINDOWS = 128
-"""Windows read of one passage, about 20,000 English words; the rest is not read and the score says so (S06)."""
+CHARACTERS_AT_ONCE = 12_000
+"""Of passages that a search has under way: about 16 of 120 words. Bounds memory, and how long another search waits
+for its turn; a longer passage is read by itself."""
 MEMORY_BYTES = 256 * 2**20
 """States kept in memory: about 2,500 passages of 100 words."""
 
@@ -90,11 +89,54 @@ def canonical_heading(passage: Passage) -> str:
     return plain_text(heading)[:HEADING_CHARACTERS].rstrip()
 
 
-class PassageReader:
-    """Reads passages through an encoder, one at a time, and remembers them.
+class SharedEncoder:
+    """An encoder whose forward passes are shared by the threads that read at the same time. Thread-safe.
 
-    One at a time: a forward pass over a batch differs in the last bits with the batch's other members, and a score
-    must not depend on what else is there (cases S02, S10).
+    Args:
+        encoder: The backbone.
+    """
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
+        self._combined: Combiner[str, TokenStates | None] = Combiner(self._read, lanes=_lanes)
+
+    @property
+    def name(self) -> str:
+        """That of the encoder."""
+        return self._encoder.name
+
+    def read(self, texts: Sequence[str]) -> list[TokenStates | None]:
+        """The texts' states, in order; None where the encoder gave something that cannot be used (case S04).
+
+        Raises:
+            Exception: what the encoder raises for one of these texts.
+        """
+        return self._combined(texts)
+
+    def _read(self, texts: Sequence[str]) -> list[TokenStates | None]:
+        """All of them together; if that gives anything unusable, each alone: none may spoil another."""
+        answers = self._encoder.token_states(texts)
+        if len(answers) == len(texts) and all(map(_usable, answers)):
+            return list(answers)
+        return [None] if len(texts) == 1 else [one for text in texts for one in self._read([text])]
+
+
+def _usable(states: TokenStates | None) -> bool:
+    return states is not None and states.states.ndim == 2 and bool(np.isfinite(states.states).all())
+
+
+def _lanes() -> int:
+    """Forward passes that run side by side without competing for cores."""
+    import torch
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // torch.get_num_threads())
+
+
+class PassageReader:
+    """Reads passages through an encoder, several in one forward pass, and remembers them. Thread-safe.
+
+    What else is in its pass changes a state by float32 rounding only, and a score by far less than 1e-4 (S10).
 
     Args:
         encoder: The backbone.
@@ -103,56 +145,65 @@ class PassageReader:
     """
 
     def __init__(
-        self, encoder: TokenEncoder, idf: NDArray[np.float32], *, memory_bytes: int = MEMORY_BYTES
+        self, encoder: SharedEncoder, idf: NDArray[np.float32], *, memory_bytes: int = MEMORY_BYTES
     ) -> None:
         self._encoder = encoder
         self._idf = idf
         self._memo: Memo[tuple[str, str], PassageStates] = Memo(memory_bytes, lambda states: states.bytes)
 
-    def read(self, passage: Passage) -> PassageStates | None:
-        """The passage's states, or None if the encoder gave something that cannot be used (case S04)."""
-        heading = canonical_heading(passage)
-        key = (passage.id, heading)
-        states = self._memo.get(key)
-        if states is None:
-            states = self._read(heading, plain_text(passage.text))
-            if states is not None:
-                self._memo.put(key, states)
-        return states
-
-    def _read(self, heading: str, text: str) -> PassageStates | None:
-        prefix = f"{heading}. " if heading else ""
-        windows: list[Window] = []
-        begin = 0
-        while begin < len(text) and len(windows) < MAX_WINDOWS:
-            piece = text[begin : begin + SLICE_CHARACTERS]
-            states = usable(self._encoder.token_states([prefix + piece]))
+    def read(self, passages: Sequence[Passage]) -> Iterator[tuple[Passage, PassageStates | None]]:
+        """Each passage with its states, or None if the encoder gave nothing usable (case S04); in any order."""
+        unread: list[Passage] = []
+        for passage in passages:
+            states = self._memo.get(_key(passage))
             if states is None:
-                return None
-            spans = tuple((start + len(prefix), end + len(prefix)) for start, end in sentences(piece))
-            windows.append(Window(states=states, text=prefix + piece, offset=len(prefix), sentences=spans))
-            begin = _next_begin(states, begin, len(piece), len(prefix), len(text))
-        if not windows:
-            return None
-        places = [_sentence_of(window) for window in windows]
-        return PassageStates(
-            tokens=np.concatenate([unit(window.states.states) for window in windows]).astype(np.float16),
-            sentence_of=_continued(places),
-            sentences=np.concatenate(
-                [_sentence_vectors(window, place) for window, place in zip(windows, places, strict=True)]
-            ).astype(np.float16),
-            ids=tuple(key for window in windows for key in window.states.ids),
-            subject=subject_of(heading, windows, places, self._idf),
-            truncated=begin < len(text) or any(map(_lost, windows)),
-        )
+                unread.append(passage)
+            else:
+                yield passage, states
+        for passage, draft in self._drafts(unread):
+            states = None if draft is None or not draft.windows else _states(draft, self._idf)
+            if states is not None:
+                self._memo.put(_key(passage), states)
+            yield passage, states
+
+    def _drafts(self, passages: Sequence[Passage]) -> Iterator[tuple[Passage, Draft | None]]:
+        """Each passage, read; None if a window of it has no usable states. Similar lengths are read together."""
+        ahead = sorted(passages, key=lambda passage: (len(passage.text), passage.id))
+        under_way: list[tuple[Passage, Draft]] = []
+        while ahead or under_way:
+            room = CHARACTERS_AT_ONCE - sum(len(draft.text) for _, draft in under_way)
+            while ahead and (not under_way or len(ahead[-1].text) <= room):
+                passage = ahead.pop()
+                under_way.append((passage, Draft(canonical_heading(passage), plain_text(passage.text))))
+                room -= len(passage.text)
+            unfinished = [(passage, draft) for passage, draft in under_way if not draft.complete]
+            yield from ((passage, draft) for passage, draft in under_way if draft.complete)
+            under_way = []
+            answers = self._encoder.read([draft.next_input for _, draft in unfinished])
+            for (passage, draft), states in zip(unfinished, answers, strict=True):
+                if states is None:
+                    yield passage, None
+                else:
+                    draft.add(states)
+                    under_way.append((passage, draft))
 
 
-def usable(answer: Sequence[TokenStates | None]) -> TokenStates | None:
-    """The only element of an encoder's answer if it is made of finite numbers, otherwise None."""
-    states = answer[0] if len(answer) == 1 else None
-    if states is None or states.states.ndim != 2 or not np.isfinite(states.states).all():
-        return None
-    return states
+def _key(passage: Passage) -> tuple[str, str]:
+    return passage.id, canonical_heading(passage)
+
+
+def _states(draft: Draft, idf: NDArray[np.float32]) -> PassageStates:
+    windows = draft.windows
+    places = [_sentence_of(window) for window in windows]
+    vectors = [_sentence_vectors(window, place) for window, place in zip(windows, places, strict=True)]
+    return PassageStates(
+        tokens=np.concatenate([unit(window.states.states) for window in windows]).astype(np.float16),
+        sentence_of=_continued(places),
+        sentences=np.concatenate(vectors).astype(np.float16),
+        ids=tuple(key for window in windows for key in window.states.ids),
+        subject=subject_of(draft.heading, windows, places, idf),
+        truncated=draft.truncated,
+    )
 
 
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -184,18 +235,3 @@ def _sentence_vectors(window: Window, place: NDArray[np.int32]) -> NDArray[np.fl
         window.states.states[heading | (place == number)].mean(axis=0) for number in np.unique(place[~heading])
     ]
     return unit(np.array(means, dtype=np.float32).reshape(len(means), window.states.states.shape[1]))
-
-
-def _lost(window: Window) -> bool:
-    """Whether the heading alone filled the input: signs of some scripts are several tokens each."""
-    return window.states.truncated and all(begin < window.offset for begin, _ in window.states.spans)
-
-
-def _next_begin(window: TokenStates, begin: int, piece: int, offset: int, end: int) -> int:
-    """Where the next window of a long passage begins; `end` if this one reached the end of the text."""
-    if not window.truncated and begin + piece >= end:
-        return end
-    starts = [start - offset for start, _ in window.spans if start >= offset]
-    if len(starts) <= 2 * OVERLAP_TOKENS:  # hardly any token fits beside the heading: go on without overlap
-        return begin + max((stop - offset for _, stop in window.spans), default=piece) if starts else begin + piece
-    return begin + starts[-OVERLAP_TOKENS]

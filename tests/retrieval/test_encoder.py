@@ -17,7 +17,7 @@ from safetensors.numpy import load_file, save_file
 from retrieval.backbones import WEIGHTS, find_backbone
 from retrieval.errors import BackboneCorruptError
 from retrieval.index.bert import BertEncoder
-from retrieval.index.encoder import Encoder, TransformerEncoder
+from retrieval.index.encoder import Encoder, TransformerEncoder, by_length
 
 TEXTS = [
     "the old bridge of the city",
@@ -66,6 +66,14 @@ def test_small_and_large_passes_agree(tiny_backbone: Path) -> None:
     backbone = find_backbone(str(tiny_backbone))
     small = TransformerEncoder(backbone, batch_tokens=1).encode(TEXTS)
     np.testing.assert_allclose(small, TransformerEncoder(backbone, batch_tokens=100_000).encode(TEXTS), atol=1e-5)
+
+
+@given(lengths=st.lists(st.integers(1, 50), max_size=30), limit=st.integers(1, 200))
+def test_batches_hold_everything_once_within_the_limit(lengths: list[int], limit: int) -> None:
+    """Padding counts; only a text that is too long by itself goes over the limit."""
+    batches = list(by_length(lengths, limit))
+    assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= limit for batch in batches)
 
 
 def test_a_long_text_is_cut_and_says_so(tiny_backbone: Path) -> None:

@@ -11,7 +11,7 @@ from rinse.profile import Profile
 from rinse.readers.content import FEATURES, content_features
 from rinse.readers.matching import SENTENCES, Match, Matcher
 from rinse.readers.question import QuestionReader, QuestionView
-from rinse.readers.states import PassageReader, PassageStates
+from rinse.readers.states import PassageReader, PassageStates, SharedEncoder
 
 QUESTION = "Which river flows by the castle that the queen built?"
 FILLER = "The band moved west and the team won a match. " * 60
@@ -27,14 +27,16 @@ PASSAGES = (
 
 @pytest.fixture(scope="module")
 def readers(tiny_encoder: TransformerEncoder, tiny_profile: Profile) -> tuple[QuestionReader, PassageReader]:
-    return QuestionReader(tiny_encoder, tiny_profile), PassageReader(tiny_encoder, tiny_profile.idf)
+    shared = SharedEncoder(tiny_encoder)
+    return QuestionReader(shared, tiny_profile), PassageReader(shared, tiny_profile.idf)
 
 
 def read(
     readers: tuple[QuestionReader, PassageReader], question: str, passage: Passage
 ) -> tuple[QuestionView, PassageStates, Match]:
-    view, states = readers[0].read(question), readers[1].read(passage)
-    match = Matcher(readers[1]).match(view, passage)
+    view = readers[0].read(question)
+    [(_, states)] = readers[1].read([passage])
+    [match] = Matcher(readers[1]).match(view, [passage]).values()
     assert states is not None
     assert match is not None
     return view, states, match
@@ -113,8 +115,8 @@ def test_a_match_is_remembered_by_question_passage_and_heading(
 ) -> None:
     """A text found under another title is read with it."""
     matcher, view = Matcher(readers[1]), readers[0].read(QUESTION)
-    text = "It is by the river."
-    first = matcher.match(view, Passage(text=text, title="Castle"))
-    assert matcher.match(view, Passage(text=text, title="Castle")) is first
-    assert matcher.match(view, Passage(text=text, title="Ship")) is not first
-    assert matcher.match(readers[0].read("Who built it?"), Passage(text=text, title="Castle")) is not first
+    castle, ship = (Passage(text="It is by the river.", title=title) for title in ("Castle", "Ship"))
+    first = matcher.match(view, [castle])[castle.id]
+    assert matcher.match(view, [castle])[castle.id] is first
+    assert matcher.match(view, [ship])[ship.id] is not first
+    assert matcher.match(readers[0].read("Who built it?"), [castle])[castle.id] is not first

@@ -9,11 +9,12 @@ from retrieval.index.encoder import TransformerEncoder
 from rinse.errors import ScoreError
 from rinse.profile import Profile
 from rinse.readers.question import QuestionReader, same_length
+from rinse.readers.states import SharedEncoder
 
 
 @pytest.fixture
 def reader(tiny_encoder: TransformerEncoder, tiny_profile: Profile) -> QuestionReader:
-    return QuestionReader(tiny_encoder, tiny_profile)
+    return QuestionReader(SharedEncoder(tiny_encoder), tiny_profile)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +36,10 @@ def test_the_mean_is_weighted_by_idf_and_plain_where_nothing_weighs(
     tiny_encoder: TransformerEncoder, tiny_profile: Profile
 ) -> None:
     """A question of function words only still has a defined coverage."""
-    found = QuestionReader(tiny_encoder, tiny_profile).read("the castle")
+    found = QuestionReader(SharedEncoder(tiny_encoder), tiny_profile).read("the castle")
     assert float(found.mean(np.array([1.0, 0.0], dtype=np.float32))) == pytest.approx(0.5 / 4.5)
     nothing = Profile(settings=tiny_profile.settings, idf=np.zeros_like(tiny_profile.idf))
-    view = QuestionReader(tiny_encoder, nothing).read("the castle")
+    view = QuestionReader(SharedEncoder(tiny_encoder), nothing).read("the castle")
     assert float(view.mean(np.array([1.0, 0.0], dtype=np.float32))) == pytest.approx(0.5)
 
 
@@ -78,4 +79,4 @@ def test_an_idf_table_of_another_vocabulary_is_refused(
     """Refused with the remedy, not an index error."""
     short = Profile(settings=tiny_profile.settings, idf=tiny_profile.idf[:8])
     with pytest.raises(ScoreError, match=r"ends at 7\. Count a table"):
-        QuestionReader(tiny_encoder, short).read("castle")
+        QuestionReader(SharedEncoder(tiny_encoder), short).read("castle")

@@ -21,6 +21,8 @@ from rinse.scorer import FEATURES
 
 Build = Callable[..., EvidenceSet]
 
+ROUNDING = 1e-5
+"""What else is in a forward pass may move a score by so much; the bound of S10 is ten times that."""
 QUESTION = "Which river flows by the castle that the queen built?"
 TEXTS = (
     "The queen built the red castle on the north mountain.",
@@ -66,7 +68,7 @@ def test_it_serves_the_seam(tiny_scorer: RinseScorer) -> None:
 def test_s10_any_order_in_any_batches_with_repeats_gives_the_score_from_scratch(
     tiny_encoder: TransformerEncoder, tiny_profile: Profile, order: list[int], cuts: set[int], repeat: bool
 ) -> None:
-    """S10: the incremental score equals the score from scratch, bit for bit."""
+    """S10: the incremental score equals the score from scratch, up to the rounding of a forward pass."""
     scratch = RinseScorer(tiny_encoder, tiny_profile).score(QUESTION, EvidenceSet.of(map(_passage, range(5))))
     scorer, growing, last = RinseScorer(tiny_encoder, tiny_profile), EvidenceSet(), 0
     for cut in (*sorted(cuts), len(order)):
@@ -74,7 +76,7 @@ def test_s10_any_order_in_any_batches_with_repeats_gives_the_score_from_scratch(
         growing = growing.add(batch * (2 if repeat else 1))
         scorer.score(QUESTION, growing)
         last = cut
-    assert scorer.score(QUESTION, growing) == scratch
+    assert scorer.score(QUESTION, growing).score == pytest.approx(scratch.score, abs=ROUNDING)
 
 
 def _passage(number: int) -> Passage:
@@ -207,8 +209,8 @@ def test_s04_a_passage_without_usable_values_is_masked(
     scorer = RinseScorer(encoder, tiny_profile)
     masked = scorer.score("Which river is it?", evidence(*TEXTS))
     clean = RinseScorer(tiny_encoder, tiny_profile).score("Which river is it?", evidence(*TEXTS[1:]))
-    assert masked.score == clean.score
-    assert masked.gaps == clean.gaps
+    assert masked.score == pytest.approx(clean.score, abs=ROUNDING)
+    assert [gap.text for gap in masked.gaps] == [gap.text for gap in clean.gaps]
     assert masked.masked == (Passage(text=TEXTS[0]).id,)
     assert masked.passages == len(TEXTS)
 
@@ -250,11 +252,15 @@ def test_without_evidence_every_word_is_a_gap_and_coverage_is_lowest(
     assert empty.score < tiny_scorer.score(QUESTION, evidence(TEXTS[2])).score
 
 
-def test_many_threads_on_one_scorer_give_the_serial_scores(tiny_scorer: RinseScorer, evidence: Build) -> None:
-    sets = [evidence(*TEXTS[:number]) for number in range(1, 6)] * 8
+def test_many_threads_on_one_scorer_give_the_serial_scores(
+    tiny_encoder: TransformerEncoder, tiny_profile: Profile, evidence: Build
+) -> None:
+    """L12: whoever shares a forward pass with whom."""
+    sets = [evidence(*TEXTS[first : first + number]) for number in range(1, 6) for first in range(5)] * 3
+    scorer, serial = (RinseScorer(tiny_encoder, tiny_profile) for _ in range(2))
     with ThreadPoolExecutor(8) as pool:
-        parallel = list(pool.map(lambda found: tiny_scorer.score(QUESTION, found), sets))
-    assert parallel == [tiny_scorer.score(QUESTION, found) for found in sets]
+        parallel = [found.score for found in pool.map(lambda found: scorer.score(QUESTION, found), sets)]
+    assert parallel == pytest.approx([serial.score(QUESTION, found).score for found in sets], abs=ROUNDING)
 
 
 def test_the_ranking_holds_every_passage_once_best_first(tiny_scorer: RinseScorer, evidence: Build) -> None:

@@ -66,7 +66,7 @@ def test_s06_beyond_the_documented_cap_the_score_says_that_it_was_truncated(
     tiny_scorer: RinseScorer, evidence: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S06: truncation is never silent."""
-    monkeypatch.setattr("rinse.readers.states.MAX_WINDOWS", 2)
+    monkeypatch.setattr("rinse.readers.windowing.MAX_WINDOWS", 2)
     assert tiny_scorer.score(QUESTION, evidence("The band moved west. " * 300)).truncated
     assert not tiny_scorer.score(QUESTION, evidence("The band moved west. ")).truncated
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from retrieval import Passage
-from retrieval.index.encoder import TransformerEncoder
+from retrieval.index.encoder import TokenStates, TransformerEncoder
 from rinse.profile import Profile
-from rinse.readers.states import PassageReader, PassageStates
+from rinse.readers.states import PassageReader, PassageStates, SharedEncoder
 from rinse.readers.subject import LONGEST_NAME_WEIGHT
 
 SENTENCES = tuple(
@@ -26,11 +26,11 @@ SENTENCES = tuple(
 @pytest.fixture
 def read(tiny_encoder: TransformerEncoder, tiny_profile: Profile) -> PassageReader:
     """A reader that has read nothing yet."""
-    return PassageReader(tiny_encoder, tiny_profile.idf)
+    return PassageReader(SharedEncoder(tiny_encoder), tiny_profile.idf)
 
 
 def states_of(reader: PassageReader, text: str, title: str = "", section: str = "") -> PassageStates:
-    states = reader.read(Passage(text=text, title=title, section=section))
+    [(_, states)] = reader.read([Passage(text=text, title=title, section=section)])
     assert states is not None
     return states
 
@@ -128,7 +128,8 @@ def test_a_text_without_any_sign_has_no_tokens(read: PassageReader) -> None:
 
 def test_s06_a_heading_that_fills_the_input_is_no_silent_cut(tiny_backbone: Path, tiny_profile: Profile) -> None:
     """S06: signs of some scripts are several tokens each; the text behind such a heading cannot be read."""
-    narrow = PassageReader(TransformerEncoder.named(str(tiny_backbone), max_tokens=64), tiny_profile.idf)
+    encoder = TransformerEncoder.named(str(tiny_backbone), max_tokens=64)
+    narrow = PassageReader(SharedEncoder(encoder), tiny_profile.idf)
     filled = states_of(narrow, "The king won.", "zq " * 40)
     assert not (filled.sentence_of >= 0).any()
     assert filled.truncated
@@ -140,3 +141,51 @@ def test_a_passage_is_read_once(read: PassageReader) -> None:
     first = states_of(read, "The king won.", "King")
     assert states_of(read, "The king won.", "King") is first
     assert states_of(read, "The king won.", "Queen") is not first
+
+
+def test_passages_are_read_together_each_as_if_alone(
+    tiny_encoder: TransformerEncoder, tiny_profile: Profile
+) -> None:
+    """S10: short ones share a pass, long ones go on window by window; states differ by rounding only."""
+    encoder = Listening(tiny_encoder)
+    passages = [Passage(text=" ".join(SENTENCES[:count]), title="Castle") for count in (1, 2, 60, 3, 59, 0)]
+    together = dict(PassageReader(SharedEncoder(encoder), tiny_profile.idf).read(passages))
+    assert [len(texts) for texts in encoder.calls[:2]] == [5, 2]
+    for passage in passages:
+        [(_, alone)] = PassageReader(SharedEncoder(tiny_encoder), tiny_profile.idf).read([passage])
+        states = together[passage]
+        if states is None or alone is None:
+            assert states is alone is None
+            assert not passage.text
+            continue
+        assert states.ids == alone.ids
+        np.testing.assert_array_equal(states.sentence_of, alone.sentence_of)
+        np.testing.assert_allclose(states.tokens, alone.tokens, atol=2e-3)
+        np.testing.assert_allclose(states.sentences, alone.sentences, atol=2e-3)
+
+
+def test_what_is_under_way_at_once_is_bounded(
+    tiny_encoder: TransformerEncoder, tiny_profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large set takes turns with other searches, and its windows' states are not all in memory at once."""
+    monkeypatch.setattr("rinse.readers.states.CHARACTERS_AT_ONCE", 300)
+    encoder = Listening(tiny_encoder)
+    passages = [Passage(text=f"{sentence} {sentence}") for sentence in SENTENCES[:20]]
+    found = dict(PassageReader(SharedEncoder(encoder), tiny_profile.idf).read(passages))
+    assert all(found[passage] is not None for passage in passages)
+    assert max(len("".join(texts)) for texts in encoder.calls) <= 300
+    assert len(encoder.calls) < len(passages)
+    assert sorted(text for texts in encoder.calls for text in texts) == sorted(one.text for one in passages)
+
+
+class Listening:
+    """The tiny encoder; keeps what it was asked for at once."""
+
+    def __init__(self, encoder: TransformerEncoder) -> None:
+        self._encoder = encoder
+        self.calls: list[list[str]] = []
+        self.name, self.fingerprint = encoder.name, encoder.fingerprint
+
+    def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+        self.calls.append(list(texts))
+        return self._encoder.token_states(texts)

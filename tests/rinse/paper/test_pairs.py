@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from retrieval.backbones import Backbone
 from retrieval.errors import BackboneCorruptError
 from rinse.paper import PaperBackbones
-from rinse.paper.forward import PairModel, by_length
+from rinse.paper.forward import PairModel
 from rinse.paper.pairs import MAX_WINDOWS, PairTokenizer, PairWindow, PlainTokenizer
 from rinse.paper.span import legal_span
 
@@ -75,13 +75,6 @@ def test_an_answer_depends_on_its_batch_by_rounding_only(backbones: PaperBackbon
     alone = PairModel(backbones.span, "span", batch_tokens=1).run(windows)
     for left, right in zip(together, alone, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
-
-
-@given(lengths=st.lists(st.integers(1, 50), max_size=30), limit=st.integers(1, 200))
-def test_batches_hold_everything_once_within_the_limit(lengths: list[int], limit: int) -> None:
-    batches = list(by_length(lengths, limit))
-    assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
-    assert all(len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= limit for batch in batches)
 
 
 @given(data=st.data(), tokens=st.integers(1, 12), longest=st.integers(1, 5), offset=st.integers(0, 12))
