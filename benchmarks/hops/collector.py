@@ -21,7 +21,7 @@ UNSCORED = "none"
 
 
 class Unscored:
-    """A scorer that looks at nothing and names no gap: without it nobody knows what the scorer gives to a search."""
+    """A scorer that looks at nothing and names no gap. Compared with it, a scorer shows what it gives."""
 
     fingerprint: ClassVar[str] = "unscored"
 
