@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+BATCH_TOKENS = 1536
+"""Padded tokens in one forward pass. Measured on a CPU with texts of 185 tokens: 0.80 of the time of one pass a
+text, 800 gives 0.84 and 4096, which no longer fits a core's cache, 0.98."""
 
 
 @runtime_checkable
@@ -79,7 +82,7 @@ class TransformerEncoder:
         BackboneCorruptError: `config.json` does not say how wide the model is or how much it reads.
     """
 
-    def __init__(self, backbone: Backbone, *, max_tokens: int = 256, batch_tokens: int = 4096) -> None:
+    def __init__(self, backbone: Backbone, *, max_tokens: int = 256, batch_tokens: int = BATCH_TOKENS) -> None:
         config = backbone.config()
         longest = min(512, _positive(config, "max_position_embeddings", backbone))
         if not 8 <= max_tokens <= longest:
