@@ -17,6 +17,7 @@ from benchmarks.pairwise.table import pairwise_tables
 from tests.benchmarks.sides import world
 from tests.benchmarks.test_pairwise_rows import named, rows
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 FIGURES = ("n", "pairwise_accuracy", "pairwise_accuracy_lo", "pairwise_accuracy_hi", "tie_rate", "auroc")
 
 

@@ -19,6 +19,7 @@ from benchmarks.pairwise.systems import resolve
 from tests.benchmarks.sides import contrast, world
 from tests.scorers import WordScorer
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 VOLATILE = ("ms_p50", "ms_p95")
 """Times; everything else must be the same in two runs."""
 

@@ -18,6 +18,7 @@ from benchmarks.cli import app
 from benchmarks.contrasts.file import write_contrasts
 from tests.benchmarks.sides import world
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 ROOT = Path(__file__).resolve().parents[2]
 SIDES = 90
 
@@ -31,14 +32,12 @@ def contrasts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(contrasts: Path, scores: Path, *, processes: int) -> list[str]:
     options = ["--contrasts", str(contrasts), "--scorer", "tests.scorers:slow_words", "--scores", str(scores)]
-    return [sys.executable, "-m", "benchmarks", "pairwise", *options, "--processes", str(processes), "--json"]
+    return ["pairwise", *options, "--processes", str(processes), "--json"]
 
 
 def finished(contrasts: Path, scores: Path, *, processes: int) -> dict[str, Any]:
-    done = subprocess.run(
-        command(contrasts, scores, processes=processes), capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, command(contrasts, scores, processes=processes))
+    assert done.exit_code == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -57,7 +56,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_digits(contrasts: Path, tmp
     """A kill -9 loses at most the records in flight; its processes end with it; nothing is scored twice."""
     scores = tmp_path / "killed"
     process = subprocess.Popen(
-        command(contrasts, scores, processes=2),
+        [sys.executable, "-m", "benchmarks", *command(contrasts, scores, processes=2)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

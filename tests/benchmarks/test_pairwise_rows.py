@@ -19,6 +19,8 @@ from benchmarks.pairwise.scoring import ScoringOptions
 from benchmarks.pairwise.table import pairwise_tables
 from tests.benchmarks.sides import contrast, world
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
+
 
 def cues(folder: Path, contrasts: Sequence[Contrast], **options: Any) -> Report:
     write_contrasts(folder / "c.jsonl", contrasts)

@@ -64,21 +64,25 @@ def tiers_left() -> st.SearchStrategy[tuple[TierInfo, ...]]:
     )
 
 
-@st.composite
-def states(draw: st.DrawFn) -> SearchState:
+_small = st.integers(min_value=0, max_value=5)
+_states = st.builds(
+    SearchState,
+    turn=_small,
+    tier=st.just("local"),
+    scores=st.lists(scores(), max_size=6).map(tuple),
+    score_invalid=st.booleans(),
+    new_passages=st.lists(_small, max_size=6).map(tuple),
+    passages=_small,
+    tier_turns=_small,
+    spend=st.builds(Spend, calls=st.integers(min_value=0, max_value=10)),
+    left=allowances(),
+    tiers_left=tiers_left(),
+    nothing_to_ask=st.booleans(),
+    failed_turns=st.integers(min_value=0, max_value=3),
+)
+"""Made once: strategies that are made anew for every state cost more than the states."""
+
+
+def states() -> st.SearchStrategy[SearchState]:
     """Any state, also ones that contradict themselves: a policy must be total."""
-    small = st.integers(min_value=0, max_value=5)
-    return SearchState(
-        turn=draw(small),
-        tier="local",
-        scores=tuple(draw(st.lists(scores(), max_size=6))),
-        score_invalid=draw(st.booleans()),
-        new_passages=tuple(draw(st.lists(small, max_size=6))),
-        passages=draw(small),
-        tier_turns=draw(small),
-        spend=Spend(calls=draw(st.integers(min_value=0, max_value=10))),
-        left=draw(allowances()),
-        tiers_left=draw(tiers_left()),
-        nothing_to_ask=draw(st.booleans()),
-        failed_turns=draw(st.integers(min_value=0, max_value=3)),
-    )
+    return _states
