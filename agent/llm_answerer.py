@@ -9,12 +9,13 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from retrieval import Event, EvidenceSet, Passage, Ranking
+from retrieval.compute import in_worker
 from retrieval.text import tokenise
 
 from .answer import MAX_CITATIONS, in_order
 from .errors import AnswerError, ModelCallError
 from .llm.ask import Limits, ask_json, estimate_event
-from .llm.client import ChatClient
+from .llm.client import ChatClient, Message
 from .llm.quotes import find_quote, shown
 from .meter import allowance
 from .prompts import answerer_messages, fitting
@@ -82,17 +83,17 @@ class LlmAnswerer:
         return replace(answer, fallback=True, spend=answer.spend + spend, events=(*events, *answer.events))
 
     async def _by_model(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> Answer:
-        passages = fitting(in_order(evidence, ranking), tokens=self._context_tokens)
+        passages, messages = await in_worker(self._prompt, question, evidence, ranking)
         limits = Limits(
             max_tokens=self._max_tokens,
             seconds=self._client.endpoint.timeout_seconds,
             tokens=allowance().tokens,
         )
-        asked = await ask_json(self._client, answerer_messages(question, passages), CitedAnswer, limits)
+        asked = await ask_json(self._client, messages, CitedAnswer, limits)
         text = shown(asked.value.answer or "")[:MAX_ANSWER]
         if not text:
             raise AnswerError("The model finds that the passages do not suffice.", spend=asked.spend)
-        citations, refused = check_citations(asked.value.citations, passages)
+        citations, refused = await in_worker(check_citations, asked.value.citations, passages)
         faults = "; ".join(refused)
         if not citations:
             why = f"The model's answer has no valid citation: {faults or 'it cites nothing'}."
@@ -100,6 +101,12 @@ class LlmAnswerer:
         dropped = (Event(kind="citation_dropped", detail=faults, where="answerer"),) if faults else ()
         events = (*estimate_event(asked.estimated, "answerer"), *dropped)
         return Answer(text=text, citations=citations, spend=asked.spend, events=events)
+
+    def _prompt(
+        self, question: str, evidence: EvidenceSet, ranking: Ranking
+    ) -> tuple[tuple[Passage, ...], tuple[Message, ...]]:
+        passages = fitting(in_order(evidence, ranking), tokens=self._context_tokens)
+        return passages, answerer_messages(question, passages)
 
 
 def check_citations(

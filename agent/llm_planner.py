@@ -10,12 +10,13 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from retrieval import Event, EvidenceSet, Passage
+from retrieval.compute import in_worker
 from retrieval.text import query_key
 from rinse import Sufficiency
 
 from .errors import ModelCallError
 from .llm.ask import Limits, ask_json, estimate_event
-from .llm.client import ChatClient
+from .llm.client import ChatClient, Message
 from .llm.quotes import shown
 from .meter import allowance
 from .prompts import MAX_QUERY, fitting, planner_messages
@@ -77,9 +78,7 @@ class LlmPlanner:
     async def _by_model(
         self, question: str, evidence: EvidenceSet, sufficiency: Sufficiency | None, tried: tuple[str, ...]
     ) -> Plan:
-        passages = fitting(_in_turn(evidence), tokens=self._context_tokens)
-        gaps = tuple(gap.text for gap in sufficiency.gaps) if sufficiency else ()
-        messages = planner_messages(question, passages, gaps=gaps, tried=tried)
+        messages = await in_worker(self._messages, question, evidence, sufficiency, tried)
         asked = await ask_json(self._client, messages, PlannedQueries, self._limits())
         queries = _fresh(asked.value.queries, tried)
         if not queries:
@@ -91,6 +90,13 @@ class LlmPlanner:
             spend=asked.spend,
             events=estimate_event(asked.estimated, "planner"),
         )
+
+    def _messages(
+        self, question: str, evidence: EvidenceSet, sufficiency: Sufficiency | None, tried: tuple[str, ...]
+    ) -> tuple[Message, ...]:
+        passages = fitting(_in_turn(evidence), tokens=self._context_tokens)
+        gaps = tuple(gap.text for gap in sufficiency.gaps) if sufficiency else ()
+        return planner_messages(question, passages, gaps=gaps, tried=tried)
 
     def _limits(self) -> Limits:
         left = allowance()

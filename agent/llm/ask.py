@@ -61,6 +61,8 @@ async def ask_json(client: ChatClient, messages: Sequence[Message], shape: type[
         try:
             _require_tokens(chat, limits, spent=spend.tokens)
             seconds = limits.seconds - (time.monotonic() - began)
+            if not seconds > 0:
+                raise ModelCallError(f"No time is left of {limits.seconds:.1f} s for a call.")  # noqa: TRY301
             reply = await client.chat(chat, max_tokens=limits.max_tokens, seconds=seconds, as_json=True)
         except ModelCallError as error:
             why = f"{error} Before that: {fault}" if fault else str(error)

@@ -31,6 +31,7 @@ class EndpointGenerator:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        self._transport = Transport(endpoint)
 
     @property
     def name(self) -> str:
@@ -94,11 +95,10 @@ class EndpointGenerator:
         return _run_blocking(self._post({"model": self._endpoint.model, "stream": False} | kept))
 
     async def _post(self, fields: dict[str, Any]) -> TextCompletion:
-        transport = Transport(self._endpoint)
         try:
-            received = await transport.post("completions", fields, seconds=self._endpoint.timeout_seconds)
+            received = await self._transport.post("completions", fields, seconds=self._endpoint.timeout_seconds)
         finally:
-            await transport.aclose()
+            await self._transport.aclose()
         return read_reply(received.body, TextCompletion, self._endpoint.model)
 
 

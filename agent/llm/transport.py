@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import ssl
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,11 +33,11 @@ class Received:
 
     body: bytes
     lost: int
-    """Earlier attempts that reached the server and brought no reply: their tokens may be charged."""
+    """Earlier attempts that may have reached the model and brought no reply: their tokens may be charged."""
 
 
 class LostError(ModelCallError):
-    """No reply, after `lost` attempts that reached the server."""
+    """No usable reply; `lost` attempts may have reached the model."""
 
     def __init__(self, message: str, *, lost: int) -> None:
         super().__init__(message)
@@ -54,7 +56,6 @@ class Transport:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._ssl = httpx.create_ssl_context()
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     async def post(self, path: str, fields: Mapping[str, Any], *, seconds: float) -> Received:
@@ -68,11 +69,16 @@ class Transport:
 
         async def attempt() -> bytes:
             nonlocal lost
+            lost += 1  # until it is known that it cost nothing, or brought a reply
             try:
-                return await self._once(path, content)
-            except PassingError as error:
-                lost += error.lost
+                body = await self._once(path, content)
+            except _UnusableError:
                 raise
+            except ModelCallError as error:
+                lost -= not (isinstance(error, PassingError) and error.lost)
+                raise
+            lost -= 1
+            return body
 
         limit = self.endpoint.attempts
         retrying = AsyncRetrying(
@@ -88,14 +94,14 @@ class Transport:
             raise LostError(
                 f"{self._who} did not answer within {seconds:.1f} s. Raise [llm] timeout_seconds or the search's "
                 "max_seconds, or use a faster model.",
-                lost=lost + 1,
+                lost=lost,
             ) from None
         except PassingError as error:
             waits = "" if error.pause is None else f" It asks to wait {error.pause:.0f} s."
             tried = f"At most {limit} attempts were made within {seconds:.1f} s."
             raise LostError(f"{error}{waits} {tried}", lost=lost) from error
         except ModelCallError as error:
-            raise LostError(str(error), lost=lost + isinstance(error, _UnusableError)) from error
+            raise LostError(str(error), lost=lost) from error
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop. A later call opens new ones."""
@@ -116,7 +122,7 @@ class Transport:
                 headers["Authorization"] = f"Bearer {self.endpoint.key.get_secret_value()}"
             client = httpx.AsyncClient(
                 headers=headers,
-                verify=self._ssl,
+                verify=_trusted(),
                 timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
                 trust_env=not self.endpoint.is_loopback,
                 follow_redirects=False,
@@ -139,6 +145,12 @@ class Transport:
         except httpx.TransportError as error:
             kind = type(error).__name__
             raise PassingError(f"The connection to {self._who} broke: {kind}: {error}.", lost=True) from error
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The authorities that are trusted; reading them takes a tenth of a second, once a process."""
+    return httpx.create_ssl_context()
 
 
 class _UnusableError(ModelCallError):

@@ -43,7 +43,6 @@ class Logprobs(BaseModel):
 
     tokens: list[str]
     token_logprobs: list[FiniteFloat | None]
-    text_offset: list[int] = []
 
 
 class TextChoice(BaseModel):
