@@ -22,6 +22,9 @@ def _speed() -> None:
 def score(
     *,
     repeat: Annotated[int, typer.Option("--repeat", help="Repetitions of each case, each with another text.")] = 5,
+    rivals: Annotated[
+        int, typer.Option("--rivals", help="Repetitions of what is compared; one where sets are large.")
+    ] = 2,
     threads: Annotated[int, typer.Option("--threads", help="Threads of everything that is measured.")] = 2,
     case: Annotated[
         list[str] | None, typer.Option("--case", help="Only this case; may be repeated. Default: all.")
@@ -36,11 +39,13 @@ def score(
 
     first5: five new passages of 120 words; known5: an earlier search read them for another question;
     next5: five known ones and five new ones; unchanged: the same set again; passages20, 50, 120: all new;
-    five-turn: a search of five turns with five new passages each, scored after each.
+    five-turn: a search of five turns with five new passages each, scored after each; concurrent4: four searches
+    at the same time, five new passages each.
 
     The text is invented. ratio_to_generation: to SmolLM2-135M-Instruct generating 24 tokens after question and
-    passages, up to 25 of them; ratio_to_cross_encoder: to one pass for each passage that is new to the question;
-    ratio_to_scratch: to the same scorer without its memory. Below 1 the scorer is faster.
+    passages, up to 25 of them, timed once for each number of passages; ratio_to_cross_encoder: to a cross-encoder
+    on each passage that is new to the question; ratio_to_scratch: to the same scorer without its memory;
+    ratio_to_one_by_one: to the four searches one after another. Below 1 the scorer is faster.
 
     Times are honest on a machine that does nothing else; `load_before` in the settings says what it did.
 
@@ -56,7 +61,9 @@ def score(
         from .speed.cases import CASES
         from .speed.score import SpeedOptions, default_cross_encoder, local_generator, run_speed_score
 
-        options = SpeedOptions(repeat=repeat, threads=threads, cases=tuple(case or CASES), seed=seed)
+        options = SpeedOptions(
+            repeat=repeat, rivals=rivals, threads=threads, cases=tuple(case or CASES), seed=seed
+        )
         reports.append(
             run_speed_score(
                 RinseScorer.small,

