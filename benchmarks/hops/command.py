@@ -90,13 +90,12 @@ def run_retrieval(options: RetrievalOptions) -> Report:
     """
     files = options.questions or (QUESTIONS,)
     loaded = load_all(files)
+    judged = [question for question in loaded.questions if question.answerable and question.support]
+    if not judged:
+        raise SettingsError("No question has annotated support, so nothing can be missed. Check --questions.")
     base = _index(options)
     with LocalIndex.open(base.folder) as opened:
-        targets = find_targets(draw(loaded.questions, options.limit, seed=options.seed), opened)
-    if not targets:
-        raise SettingsError(
-            "No question has annotated support, so nothing can be found or missed. Check the files."
-        )
+        targets = find_targets(draw(judged, options.limit, seed=options.seed), opened)
     kinds = load_kinds(files)
     searched = base if options.titles else without_titles(base)
     places = [(0, searched)]

@@ -43,9 +43,9 @@ class Target:
 
 
 def find_targets(questions: Sequence[Question], passages: Iterable[Passage]) -> list[Target]:
-    """The targets of the questions that have support, in their order; one pass over the passages of an index."""
+    """The targets of questions that have support, in their order; one pass over the passages of an index."""
     held = _holders(questions, passages)
-    return [_target(question, held) for question in questions if question.support and question.answerable]
+    return [_target(question, held) for question in questions]
 
 
 def leads_to_all(question: str, support: Sequence[tuple[str, str]]) -> bool:

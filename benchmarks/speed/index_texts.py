@@ -1,9 +1,9 @@
 """Passages and queries to measure an index on: invented words, as frequent as the words of a language.
 
 What an index costs depends on how long the lists of its words are. So a few words are very frequent and most of
-them rare (Zipf's law, in Mandelbrot's form), and a passage repeats some of its own words. Over 4,112 paragraphs the
-constants give 55 distinct words each, 34,000 in all and a share of 0.063 for the most frequent one; of as many
-paragraphs of Wikipedia of 85 words that were counted, these figures are 56, 28,000 and 0.068.
+them rare (Zipf's law, in Mandelbrot's form), and a passage repeats some of its own words. Over 4,112 passages the
+constants give 55 distinct words each, 34,000 in all and a share of 0.063 for the most frequent one; for as many
+paragraphs of Wikipedia, of 88 words on average, these figures are 56, 28,000 and 0.068.
 """
 
 from __future__ import annotations
