@@ -16,7 +16,7 @@ from .cli_errors import reported
 from .cli_fit import add_fit
 from .cli_index import index_app
 from .cli_trace import trace_app
-from .config import load_settings
+from .config import Settings, load_settings
 from .errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ app = typer.Typer(
 app.add_typer(index_app, name="index")
 app.add_typer(trace_app, name="trace")
 add_fit(app)
+
+
+def _default(setting: str) -> str:
+    return f"Default: {Settings.model_fields[setting].default:g}."
+
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
 
@@ -65,11 +70,17 @@ def ask(
         int | None,
         typer.Option(help="Turns before a score may end the search. Default: found on training questions."),
     ] = None,
-    max_turns: Annotated[int | None, typer.Option(help="Most turns; one turn asks at most two queries.")] = None,
-    max_calls: Annotated[int | None, typer.Option(help="Most calls: one query to one tier each.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Longest search, in seconds of wall clock.")] = None,
+    max_turns: Annotated[
+        int | None, typer.Option(help=f"Most turns; one turn asks at most two queries. {_default('max_turns')}")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(help=f"Most calls: one query to one tier each. {_default('max_calls')}")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help=f"Longest search, in seconds of wall clock. {_default('max_seconds')}")
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of a language model in the search.")] = None,
-    k: Annotated[int | None, typer.Option(help="Passages that one call asks for.")] = None,
+    k: Annotated[int | None, typer.Option(help=f"Passages that one call asks for. {_default('k')}")] = None,
     planner: Annotated[
         str | None, typer.Option(help="What plans the queries: gap (default), or llm, set under [llm].")
     ] = None,
@@ -127,6 +138,9 @@ def score(
 
     title, section, source_id and url may be left out, and other fields are let be. Passages of one source_id (or
     id) are read as chunks of one document.
+
+    The score sums readers that have mean 0 and deviation 1 over the sets that the profile was fitted on: above 0 a
+    set is more sufficient than most of those. It is no probability.
 
     Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
     """

@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,7 +19,7 @@ from .errors import SettingsError
 from .output import Report, Row
 
 MIN_WORDS = 8
-"""A sentence of fewer words proves nothing: many say the same by chance."""
+"""Words in a row that two texts do not share by chance. A sentence of fewer proves nothing."""
 
 GroupKey: TypeAlias = tuple[str, str]
 """Dataset and group."""
@@ -88,6 +89,14 @@ def sentence_digests(text: str) -> Iterator[bytes]:
             yield _digest(" ".join(words))
 
 
+def run_digests(text: str) -> Iterator[bytes]:
+    """One for each run of `MIN_WORDS` words, wherever it begins; of a shorter text one, for all its words."""
+    words = tokenise(text)
+    size = max(1, min(MIN_WORDS, len(words)))
+    for run in zip(*(islice(words, start, None) for start in range(size)), strict=False):
+        yield _digest(" ".join(run))
+
+
 def overlap(records: Iterable[Record], others: Fingerprints) -> Overlap:
     """What of `records` is shared with what `others` were made of.
 
@@ -122,8 +131,8 @@ def run_overlap(files: Sequence[Path], against: Sequence[Path]) -> Report:
         SettingsError: one of the two sides has no file or no record.
     """
     faults: list[Fault] = []
-    records = list(_records(files, faults))
-    others = Fingerprints(_records(against, faults))
+    records = list(records_of(files, faults))
+    others = Fingerprints(records_of(against, faults))
     for side, empty in (("first", not records), ("second", not others.questions)):
         if empty:
             raise SettingsError(
@@ -171,8 +180,14 @@ def _shared(name: str, shared: int, total: int) -> Row:
     return {name: total, f"{name}_shared": shared, f"{name}_share": shared / total if total else None}
 
 
-def _records(files: Iterable[Path], faults: list[Fault]) -> Iterator[Record]:
-    """Repeats across files are no fault here: what counts is the text."""
+def records_of(files: Iterable[Path], faults: list[Fault]) -> Iterator[Record]:
+    """The records of files, one at a time; what could not be read is added to `faults`.
+
+    Repeats across files are no fault here: what counts is the text.
+
+    Raises:
+        DatasetError: a file cannot be opened or its format is none that is understood.
+    """
     for path in files:
         for item in stream_records(path):
             if isinstance(item, Fault):

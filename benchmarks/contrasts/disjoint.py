@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from retrieval.text import tokenise
-
 from ..datasets.lines import Fault
-from ..datasets.reading import stream_records
 from ..datasets.records import Record
 from ..output import Row
-from ..overlap import question_digest
-
-RUN = 8
-"""Words in a row that two texts do not share by chance."""
+from ..overlap import question_digest, records_of, run_digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +26,16 @@ class Apart:
 
 
 def apart(records: Sequence[Record], files: Iterable[Path]) -> Apart:
-    """Leave out each record that asks a question of the files, or shares a run of eight words with their passages.
+    """Leave out each record that asks a question of the files, or shares a run of words with their passages.
 
-    Distractors of the files count too. Words are compared as `retrieval.text.tokenise` gives them.
-    Memory: about 100 bytes a word of the files.
+    A run is one of `overlap.run_digests`. Distractors of the files count too. Memory: about 100 bytes a word of the
+    files.
 
     Raises:
         DatasetError: a file cannot be opened, or its format is none that is understood.
     """
     faults: list[Fault] = []
-    reported = _Reported(_records(files, faults))
+    reported = _Reported(records_of(files, faults))
     kept: list[Record] = []
     left_out: Counter[tuple[str, str]] = Counter()
     for record in records:
@@ -77,7 +69,7 @@ class _Reported:
             for one in record.passages:
                 if one.passage.id not in seen:
                     seen.add(one.passage.id)
-                    self._runs.update(_runs(one.passage.text))
+                    self._runs.update(run_digests(one.passage.text))
 
     def reason(self, record: Record) -> str | None:
         """What it shares, `question` or `passage`; None = nothing."""
@@ -86,24 +78,7 @@ class _Reported:
         for one in record.passages:
             key = one.passage.id
             if key not in self._shared:
-                self._shared[key] = not self._runs.isdisjoint(_runs(one.passage.text))
+                self._shared[key] = not self._runs.isdisjoint(run_digests(one.passage.text))
             if self._shared[key]:
                 return "passage"
         return None
-
-
-def _runs(text: str) -> Iterator[bytes]:
-    """Every run of `RUN` words; of a shorter text all its words."""
-    words = tokenise(text)
-    size = max(1, min(RUN, len(words)))
-    for run in zip(*(islice(words, start, None) for start in range(size)), strict=False):
-        yield hashlib.blake2b(" ".join(run).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _records(files: Iterable[Path], faults: list[Fault]) -> Iterator[Record]:
-    for path in files:
-        for item in stream_records(path):
-            if isinstance(item, Fault):
-                faults.append(item)
-            else:
-                yield item

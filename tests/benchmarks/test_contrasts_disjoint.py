@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from benchmarks.cli import app
-from benchmarks.contrasts.disjoint import RUN, apart
+from benchmarks.contrasts.disjoint import apart
 from benchmarks.contrasts.file import stream_contrasts
 from benchmarks.contrasts.model import Contrast
 from benchmarks.datasets.records import Record
 from benchmarks.errors import DatasetError
+from benchmarks.overlap import MIN_WORDS
 from retrieval import Passage
 from tests.benchmarks.records_world import drawn, paragraphs, record, words, world, write_records
 
@@ -74,8 +75,8 @@ def test_what_is_left_shares_no_run_by_brute_force(
     draw = drawn("runs", seed)
     one, other = words(draw, 20).split(), words(draw, 20).split()
     other[begin : begin + length] = one[begin : begin + length]
-    runs = {tuple(one[at : at + RUN]) for at in range(len(one) - RUN + 1)}
-    shared = any(tuple(other[at : at + RUN]) in runs for at in range(len(other) - RUN + 1))
+    runs = {tuple(one[at : at + MIN_WORDS]) for at in range(len(one) - MIN_WORDS + 1)}
+    shared = any(tuple(other[at : at + MIN_WORDS]) in runs for at in range(len(other) - MIN_WORDS + 1))
     folder = tmp_path_factory.mktemp("files")
     kept = left(folder, [asking("a", " ".join(one))], [asking("r", " ".join(other))])
     assert kept == ([] if shared else ["a"])
