@@ -72,7 +72,7 @@ def contrasts(draw: st.DrawFn) -> Contrast:
 @given(one=contrasts(), name=st.sampled_from(["c.jsonl", "c.jsonl.gz"]))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, one: Contrast, name: str) -> None:
     """Any text that Unicode allows: line ends, control characters, direction marks, quotes."""
-    path = tmp_path_factory.mktemp("file") / name
+    path = tmp_path_factory.getbasetemp() / f"written-{name}"
     assert write_contrasts(path, [one]) == 1
     assert list(stream_contrasts(path)) == [one]
 
