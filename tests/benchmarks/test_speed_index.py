@@ -53,11 +53,14 @@ def test_a_slow_rival_is_asked_less_and_the_index_is_not(monkeypatch: pytest.Mon
 
 def test_growth_is_the_exponent_between_neighbours() -> None:
     """Ten times the passages: ten times the build is 1, an equal query 0."""
-    rows: list[Row] = [{"case": "encoder", "passages": 64}]
-    for size in (1_000, 10_000, 100):
-        rows.append({"case": "build", "passages": size, "build_seconds": size / 10})
-    for size in (100, 1_000):
-        rows.append({"case": "sparse", "passages": size, "ms_p50": 3.0})
+    rows: list[Row] = [
+        {"case": "encoder", "passages": 64},
+        {"case": "build", "passages": 1_000, "build_seconds": 100.0},
+        {"case": "build", "passages": 10_000, "build_seconds": 1_000.0},
+        {"case": "build", "passages": 100, "build_seconds": 10.0},
+        {"case": "sparse", "passages": 100, "ms_p50": 3.0},
+        {"case": "sparse", "passages": 1_000, "ms_p50": 3.0},
+    ]
     found = growth(rows)
     assert [(row["of"], row["from"], row["passages"]) for row in found] == [
         ("build", 100, 1_000),
