@@ -141,10 +141,10 @@ class Transport:
                     raise fault_of_status(self.endpoint, response.status_code, excerpt, pause=pause)
                 return await _read(response, self.endpoint.max_reply_bytes, self._who)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            raise PassingError(f"Cannot connect to {self._who}: {error}. Is the server running?") from error
+            raise PassingError(f"Cannot connect to {self._who} ({error}). Is the server running?") from error
         except httpx.TransportError as error:
-            kind = type(error).__name__
-            raise PassingError(f"The connection to {self._who} broke: {kind}: {error}.", lost=True) from error
+            kind = type(error).__name__  # some have no text
+            raise PassingError(f"The connection to {self._who} broke ({kind} {error}).", lost=True) from error
 
 
 @cache
