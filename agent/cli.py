@@ -139,8 +139,8 @@ def score(
     title, section, source_id and url may be left out, and other fields are let be. Passages of one source_id (or
     id) are read as chunks of one document.
 
-    The score sums readers that have mean 0 and deviation 1 over the sets that the profile was fitted on: above 0 a
-    set is more sufficient than most of those. It is no probability.
+    The score sums readers that have mean 0 and deviation 1 over the sets that the profile was fitted on: 0 is the
+    average of those, more is more sufficient. It is no probability.
 
     Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
     """

@@ -28,8 +28,8 @@ class Apart:
 def apart(records: Sequence[Record], files: Iterable[Path]) -> Apart:
     """Leave out each record that asks a question of the files, or shares a run of words with their passages.
 
-    A run is one of `overlap.run_digests`. Distractors of the files count too. Memory: about 100 bytes a word of the
-    files.
+    A run is one of `overlap.run_digests`. Distractors of the files count too.
+    Memory: about 100 bytes a word of the files.
 
     Raises:
         DatasetError: a file cannot be opened, or its format is none that is understood.

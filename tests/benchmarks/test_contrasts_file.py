@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.contrasts.file import check_out, contrast_line, stream_contrasts, write_contrasts
@@ -26,49 +26,52 @@ WORDS = TEXT.filter(lambda text: any(sign.isalpha() for sign in text))
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
+PASSAGES = st.lists(st.builds(Passage, text=WORDS, title=TEXT, section=TEXT, source_id=TEXT), min_size=1)
+MADE = st.builds(
+    Made,
+    how=TEXT,
+    record=TEXT,
+    removed=st.none() | TEXT,
+    inserted=st.none() | TEXT,
+    rank=st.none() | st.integers(1, 100),
+    systems=st.lists(TEXT).map(tuple),
+    top_score=st.none() | NUMBERS,
+)
+ANSWERS = st.lists(TEXT, max_size=3).map(tuple)
+NAMES = st.lists(TEXT, min_size=2, max_size=4, unique=True)
+FLAGS: st.SearchStrategy[tuple[Screen, ...]] = st.lists(st.sampled_from(get_args(Screen)), unique=True).map(tuple)
+KINDS = st.sampled_from(CONSTRUCTIONS)
+
+
 @st.composite
 def contrasts(draw: st.DrawFn) -> Contrast:
-    found = draw(st.lists(st.builds(Passage, text=WORDS, title=TEXT, section=TEXT, source_id=TEXT), min_size=1))
-    passages = {one.id: one for one in found}
+    passages = {one.id: one for one in draw(PASSAGES)}
     held = st.lists(st.sampled_from(sorted(passages)), unique=True).map(tuple)
-    made = st.builds(
-        Made,
-        how=TEXT,
-        record=TEXT,
-        removed=st.none() | TEXT,
-        inserted=st.none() | TEXT,
-        rank=st.none() | st.integers(1, 100),
-        systems=st.lists(TEXT).map(tuple),
-        top_score=st.none() | NUMBERS,
-    )
-    names = draw(st.lists(TEXT, min_size=2, max_size=4, unique=True))
     sides = tuple(
         Side(
             id=name,
             question=draw(WORDS),
-            answers=tuple(draw(st.lists(TEXT, max_size=3))),
+            answers=draw(ANSWERS),
             sufficient=at == 0,
             passages=draw(held),
-            made=draw(made),
+            made=draw(MADE),
             support=draw(held),
         )
-        for at, name in enumerate(names)
-    )
-    flags: st.SearchStrategy[tuple[Screen, ...]] = st.lists(st.sampled_from(get_args(Screen)), unique=True).map(
-        tuple
+        for at, name in enumerate(draw(NAMES))
     )
     return Contrast(
         dataset=draw(WORDS),
         split=draw(TEXT),
-        construction=draw(st.sampled_from(CONSTRUCTIONS)),
+        construction=draw(KINDS),
         group=draw(WORDS),
         cluster=draw(WORDS),
         passages=passages,
         sides=sides,
-        added=tuple(Added(passage=key, flags=draw(flags)) for key in draw(held)),
+        added=tuple(Added(passage=key, flags=draw(FLAGS)) for key in draw(held)),
     )
 
 
+@settings(max_examples=50)
 @given(one=contrasts(), name=st.sampled_from(["c.jsonl", "c.jsonl.gz"]))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, one: Contrast, name: str) -> None:
     """Any text that Unicode allows: line ends, control characters, direction marks, quotes."""
