@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks import lanes
-
 _IMPORTS = ["tests.scorers", "benchmarks.pairwise.scoring", "benchmarks.cues", "scipy.optimize", "scipy.sparse"]
 
 
@@ -21,5 +19,5 @@ def quick_lanes() -> Iterator[None]:
     multiprocessing.set_forkserver_preload(_IMPORTS)
     context = multiprocessing.get_context("forkserver")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lanes.multiprocessing, "get_context", lambda _: context)
+        patch.setattr(multiprocessing, "get_context", lambda _: context)
         yield
