@@ -98,7 +98,7 @@ class SharedEncoder:
 
     def __init__(self, encoder: TokenEncoder) -> None:
         self._encoder = encoder
-        self._combined: Combiner[str, TokenStates | None] = Combiner(self._read, lanes=_lanes)
+        self._combined: Combiner[str, TokenStates | None] = Combiner(self._read, lanes=free_lanes)
 
     @property
     def name(self) -> str:
@@ -125,8 +125,8 @@ def _usable(states: TokenStates | None) -> bool:
     return states is not None and states.states.ndim == 2 and bool(np.isfinite(states.states).all())
 
 
-def _lanes() -> int:
-    """Forward passes that run side by side without competing for cores."""
+def free_lanes() -> int:
+    """Forward passes that run side by side without competing for cores, as torch's threads are set."""
     import torch
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,7 +11,7 @@ import pytest
 from retrieval import Passage
 from retrieval.index.encoder import TokenStates, TransformerEncoder
 from rinse.profile import Profile
-from rinse.readers.states import PassageReader, PassageStates, SharedEncoder
+from rinse.readers.states import PassageReader, PassageStates, SharedEncoder, free_lanes
 from rinse.readers.subject import LONGEST_NAME_WEIGHT
 
 SENTENCES = tuple(
@@ -176,6 +176,31 @@ def test_what_is_under_way_at_once_is_bounded(
     assert max(len("".join(texts)) for texts in encoder.calls) <= 300
     assert len(encoder.calls) < len(passages)
     assert sorted(text for texts in encoder.calls for text in texts) == sorted(one.text for one in passages)
+
+
+@pytest.mark.parametrize(("threads", "lanes"), [(1, 4), (2, 2), (3, 1), (4, 1), (9, 1)])
+def test_passes_side_by_side_do_not_compete_for_cores(
+    threads: int, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has the threads that torch is set to; one may always run, however many that are."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr("torch.get_num_threads", lambda: threads)
+    assert free_lanes() == lanes
+
+
+def test_s04_an_input_that_the_encoder_refuses_spoils_no_other(tiny_encoder: TransformerEncoder) -> None:
+    """S04: unusable states, too few of them: the others of the batch are read again, alone."""
+
+    class Odd(Listening):
+        def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+            return super().token_states([text for text in texts if text != "odd"])
+
+    encoder = Odd(tiny_encoder)
+    first, odd, last = SharedEncoder(encoder).read(["castle", "odd", "king"])
+    assert odd is None
+    assert first is not None
+    assert last is not None
+    assert (first.ids, last.ids) == (ids_of(tiny_encoder, "castle"), ids_of(tiny_encoder, "king"))
 
 
 class Listening:
