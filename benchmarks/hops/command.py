@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..output import Report, Row
 from ..store import KeyedStore
 from .kinds import Kinds, load_kinds
 from .rows import Measured, oracle_rows, system_rows
-from .search import SINGLE_SHOT, SYSTEMS, Job, search_all
+from .search import SINGLE_SHOT, SYSTEMS, Found, Job, search_all
 from .targets import Target, find_targets
 from .variants import with_filler, without_titles
 
@@ -104,9 +104,12 @@ def run_retrieval(options: RetrievalOptions) -> Report:
     labels: Row = {"titles": options.titles}
     rows = oracle_rows(targets, _of(targets, kinds), labels={"titles": True, "filler": 0}, seed=options.seed)
     failures: list[dict[str, Any]] = []
+    before: dict[tuple[str, str, str], Found] = {}
     for filler, info in places:
         measured, lost = _measure(options, targets, kinds, info)
-        rows += system_rows(measured, labels=labels | {"filler": filler}, seed=options.seed)
+        compared = [replace(one, without_filler=before.get(_key(one))) for one in measured]
+        before = {_key(one): one.found for one in measured}
+        rows += system_rows(compared, labels=labels | {"filler": filler}, seed=options.seed)
         failures += [failure | {"filler": filler} for failure in lost]
     return Report(
         benchmark="retrieval",
@@ -156,6 +159,10 @@ def _measure(
     ]
     failed = [_failure(targets[at], system, lost[job]) for (system, at), job in jobs.items() if job in lost]
     return measured, failed
+
+
+def _key(one: Measured) -> tuple[str, str, str]:
+    return one.target.question.dataset, one.target.question.id, one.system
 
 
 def _failure(target: Target, system: str, lost: Lost) -> dict[str, Any]:

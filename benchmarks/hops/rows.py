@@ -42,6 +42,8 @@ class Measured:
     """Type of the question; may be empty."""
     system: str
     found: Found
+    without_filler: Found | None = None
+    """What the system found before other text was mixed in; None where there is none."""
 
 
 def system_rows(measured: Iterable[Measured], *, labels: Row, seed: int) -> list[Row]:
@@ -83,7 +85,7 @@ def oracle_rows(targets: Sequence[Target], kinds: Sequence[str], *, labels: Row,
         | _sizes([target for target, _ in some])
         | _with_intervals(
             ("title_reach",),
-            [[target.title_reach] for target, _ in some],
+            np.array([[bool(target.title_reach)] for target, _ in some], dtype=np.float64),
             [target for target, _ in some],
             seed=seed,
         )
@@ -102,7 +104,7 @@ def _subsets(items: Sequence[T], kinds: Sequence[str]) -> Iterator[tuple[str, Se
 def _figures(some: Sequence[Measured], *, seed: int) -> Row:
     targets = [one.target for one in some]
     ranks = [one.target.ranks(one.found.ids) for one in some]
-    table = [[figure(each) for figure in FIGURES.values()] for each in ranks]
+    table = np.array([_shares(each) for each in ranks])
     times = [one.found.ms for one in some]
     return {
         **_sizes(targets),
@@ -115,7 +117,22 @@ def _figures(some: Sequence[Measured], *, seed: int) -> Row:
         "calls_per_question": mean(one.found.calls for one in some),
         "ms_per_question": mean(times),
         "ms_p50": float(np.quantile(times, 0.5)),
+        **_lost(some, table, seed=seed),
     }
+
+
+def _lost(some: Sequence[Measured], table: NDArray[np.float64], *, seed: int) -> Row:
+    """By how much each figure was higher before other text was mixed in, question by question."""
+    before = [_shares(one.target.ranks(one.without_filler.ids)) for one in some if one.without_filler]
+    if len(before) != len(some):
+        return {}
+    names = tuple(f"lost_{name}" for name in FIGURES)
+    return _with_intervals(names, np.array(before) - table, [one.target for one in some], seed=seed)
+
+
+def _shares(ranks: Ranks) -> list[float]:
+    """The figures of one question; it has support, so each is defined."""
+    return [figure(ranks) or 0.0 for figure in FIGURES.values()]
 
 
 def _sizes(targets: Sequence[Target]) -> Row:
@@ -123,21 +140,21 @@ def _sizes(targets: Sequence[Target]) -> Row:
 
 
 def _with_intervals(
-    names: Sequence[str], table: Sequence[Sequence[float | None]], targets: Sequence[Target], *, seed: int
+    names: Sequence[str], table: NDArray[np.float64], targets: Sequence[Target], *, seed: int
 ) -> Row:
     """The mean of each column with its 95 % percentile interval over draws of complete groups, with replacement.
 
-    Systems that are measured on the same groups share the draws. One group alone has no interval.
+    The table has the shape `(questions, figures)`. Systems that are measured on the same groups share the draws.
+    One group alone has no interval.
     """
-    values = np.array(table, dtype=np.float64)  # (questions, figures); each is defined: there is support
     _, group = np.unique([target.question.group for target in targets], return_inverse=True)
     groups = int(group.max()) + 1
-    columns = [np.bincount(group, weights=column, minlength=groups) for column in values.T]
+    columns = [np.bincount(group, weights=column, minlength=groups) for column in table.T]
     sums = np.stack(columns, axis=1).astype(np.float64)  # (groups, figures)
     low, high = _bounds(sums, np.bincount(group, minlength=groups), seed=seed)
     row: Row = {}
     for at, name in enumerate(names):
-        row[name] = float(values[:, at].mean())
+        row[name] = float(table[:, at].mean())
         row[f"{name}_lo"] = None if low is None else float(low[at])
         row[f"{name}_hi"] = None if high is None else float(high[at])
     return row

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.names import name_key, without_aside
 from retrieval import Passage
+from retrieval.names import name_key, without_aside
 from retrieval.text import tokenise
 
 from ..datasets import Gold, GoldPassage, Question

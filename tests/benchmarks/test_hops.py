@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,22 @@ def test_figures_of_each_subset_are_those_of_its_questions() -> None:
     assert rows["comparison"]["all_support@20_lo"] is None  # one group alone tells nothing of how groups vary
     assert rows["all"]["all_support"] == pytest.approx(2 / 3)
     assert (rows["all"]["calls_per_question"], rows["all"]["ms_p50"], rows["all"]["titles"]) == (1, 2, False)
+
+
+def test_what_filler_costs_is_counted_question_by_question() -> None:
+    """A loss of one question and a gain of another are two changes; without a run before there is no column."""
+    one, other, third = (target("a", name=name) for name in "123")
+    pairs = [(one, "a", "x"), (other, "x", "a"), (third, "a", "x")]
+    found = [
+        replace(measured(at, after), without_filler=Found(ids=(before,), calls=1, ms=1.0))
+        for at, before, after in pairs
+    ]
+    (row,) = system_rows(found, labels={}, seed=0)
+    assert row["lost_recall@5"] == pytest.approx(1 / 3)
+    assert row["lost_recall@5_lo"] == -1
+    assert row["lost_recall@5_hi"] == 1
+    (alone,) = system_rows([measured(one, "a"), *found[1:]], labels={}, seed=0)
+    assert not [name for name in alone if name.startswith("lost")]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans()), min_size=1, max_size=20), st.integers(0, 9))

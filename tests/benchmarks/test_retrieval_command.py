@@ -61,6 +61,7 @@ def test_every_system_has_a_row_with_and_without_filler(report: dict[str, Any]) 
         if system == "oracle-titles":
             continue
         assert row["lacking"] == 0
+        assert ("lost_recall@5" in row) is (row["filler"] > 0)
         assert (row["calls_per_question"] > 1) is (system == "hop")
         assert row["ms_per_question"] > 0
         assert 0 <= row["recall@5_lo"] <= row["recall@5_hi"] <= 1
