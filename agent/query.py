@@ -12,12 +12,12 @@ from retrieval import EvidenceSet, Passage
 from retrieval.compute import in_worker
 from retrieval.index.encoder import Encoder
 from retrieval.memo import Memo
+from retrieval.names import Name, find_names, name_key, topic, without_aside
 from retrieval.text import query_key
+from retrieval.words import Word, content_words, stems
 from rinse import Gap, Sufficiency
 
-from .names import Name, find_names, name_key, topic, without_aside
 from .seams import Plan
-from .words import Word, content_words, stems
 
 QUERIES = 2
 """Queries of one plan."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from retrieval import EvidenceSet, Passage, Ranking
 from retrieval.fusion import reciprocal_rank_fusion
-
-from .names import find_names, topic
-from .words import rarity_weights, stems
+from retrieval.names import find_names, topic
+from retrieval.words import rarity_weights, stems
 
 CHAIN_WEIGHT = 2.0
 """What covering the whole question together with a linked passage is worth, where the best rank is worth 1. On 120

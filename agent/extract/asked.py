@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import regex
 
-from ..names import Name, find_names
-from ..words import FUNCTION_WORDS, content_words, stem, word_set
+from retrieval.names import Name, find_names
+from retrieval.words import FUNCTION_WORDS, content_words, stem, word_set
 
 Kind: TypeAlias = Literal["yes_no", "choice", "person", "place", "date", "number", "thing"]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import regex
 
-from ..names import find_names, name_key
+from retrieval.names import find_names, name_key
+
 from .asked import Asked
 
 _MONTH = (

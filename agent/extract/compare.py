@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import regex
 
-from ..names import find_names, name_key, without_aside
-from ..words import content_words, stems
+from retrieval.names import find_names, name_key, without_aside
+from retrieval.words import content_words, stems
+
 from .asked import Asked
 from .candidates import find_dates, find_numbers, number_of_years
 from .reading import Finding, Reading, Statement

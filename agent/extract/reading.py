@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from retrieval import Passage
+from retrieval.names import find_names, topic, without_aside
 from retrieval.text import sentences
-
-from ..names import find_names, topic, without_aside
-from ..words import rarity_weights, stems
+from retrieval.words import rarity_weights, stems
 
 MAX_SENTENCES = 160
 """Of longer evidence the rest is not read; about 30 passages of five sentences."""

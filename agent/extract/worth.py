@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import regex
 
 from retrieval.text import tokenise
+from retrieval.words import stems, word_set, words
 
-from ..words import stems, word_set, words
 from .asked import Asked
 from .candidates import Candidate
 from .reading import Reading, Statement

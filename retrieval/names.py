@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import regex
 
-from retrieval import Passage
-from retrieval.text import sentences, tokenise
-
+from .passage import Passage
+from .text import sentences, tokenise
 from .words import Word, word_set, words
 
 MAX_CHARACTERS = 20_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import regex
 
-from retrieval.text import tokenise
+from .text import tokenise
 
 
 def word_set(words: str) -> frozenset[str]:

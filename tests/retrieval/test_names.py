@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.names import find_names, name_key, topic
-from agent.words import content_words, stems, words
 from retrieval import Passage
+from retrieval.names import find_names, name_key, topic
+from retrieval.words import content_words, stems, words
 
 
 @pytest.mark.parametrize(
