@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 BATCH_TOKENS = 1536
-"""Padded tokens in one forward pass. 20 texts of 185 tokens take 0.85 of the processor time of a pass each, with 4,096
-0.91 (one thread, medians of five interleaved runs on a busy machine, where single runs scatter by as much)."""
+"""Padded tokens in one forward pass. 20 texts of 185 tokens take 0.85 of the processor time of a pass each, with
+4,096 tokens 0.91 (one thread, medians of five interleaved runs on a busy machine; single runs scatter as much)."""
 
 
 @runtime_checkable
