@@ -1,4 +1,4 @@
-"""`sufficit index`: build a local index and look at it."""
+"""`sufficit index`: build a local index, change it, and look at it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,26 @@ from rich.console import Console
 from .cli_errors import reported
 
 if TYPE_CHECKING:
-    from retrieval.index import IndexInfo
+    from retrieval.index import IndexInfo, TransformerEncoder
 
-index_app = typer.Typer(help="Build a local index and look at it.", no_args_is_help=True, rich_markup_mode=None)
+index_app = typer.Typer(
+    help="Build a local index, change it, and look at it.", no_args_is_help=True, rich_markup_mode=None
+)
 
+CorpusArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="JSONL (id, title, text, optional url; also .gz, .bz2), a folder of .txt, .md and .html files, "
+        "or a MediaWiki XML dump (also .gz, .bz2)."
+    ),
+]
+IndexOption = Annotated[Path, typer.Option("--index", help="The folder of the index.", envvar="SUFFICIT_INDEX")]
+EncoderOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoder that built the index, where it lies in a folder; otherwise it is found by name."
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
 
 
@@ -24,13 +40,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 @reported
 def build(
     *,
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            help="JSONL (id, title, text, optional url; also .gz, .bz2), a folder of .txt, .md and .html files, "
-            "or a MediaWiki XML dump (also .gz, .bz2)."
-        ),
-    ],
+    corpus: CorpusArgument,
     out: Annotated[
         Path, typer.Option(help="The folder of the index; an index that is there is replaced at the end.")
     ],
@@ -38,6 +48,9 @@ def build(
         str, typer.Option(help="Backbone for the vectors: a known name, a folder, or a hub id.")
     ] = "all-MiniLM-L6-v2",
     max_words: Annotated[int, typer.Option(min=1, help="Longest chunk of an article, in words.")] = 150,
+    overlap: Annotated[
+        int, typer.Option(min=0, help="Sentences that a chunk of an article shares with the one before.")
+    ] = 1,
     force: Annotated[bool, typer.Option("--force", help="Build even if the same index is there.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -55,9 +68,68 @@ def build(
             out,
             encoder=TransformerEncoder.named(encoder),
             max_words=max_words,
+            overlap=overlap,
             progress=progress,
             force=force,
         )
+    _report(info, as_json=as_json)
+
+
+@index_app.command()
+@reported
+def add(
+    *, corpus: CorpusArgument, folder: IndexOption, encoder: EncoderOption = None, as_json: JsonFlag = False
+) -> None:
+    """Add documents to an index; those whose id it knows are replaced. Only what is new is encoded.
+
+    Searches go on meanwhile. Batches are committed as they go: if it is interrupted, the same command goes on.
+
+    Example: sufficit index add more.jsonl --index wiki.index
+    """
+    from retrieval.index.change import add_to_index
+
+    from .progress import build_progress
+
+    with build_progress() as progress:
+        info = add_to_index(corpus, folder, encoder=_encoder(folder, encoder), progress=progress)
+    _report(info, as_json=as_json)
+
+
+@index_app.command()
+@reported
+def delete(
+    *,
+    ids: Annotated[list[str], typer.Argument(help="Ids of documents, as the corpus gave them.")],
+    folder: IndexOption,
+    missing_ok: Annotated[
+        bool, typer.Option("--missing-ok", help="Skip ids that the index does not know.")
+    ] = False,
+    encoder: EncoderOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Delete documents from an index, all of them or, if an id is unknown, none.
+
+    Example: sufficit index delete 12 314 --index wiki.index
+    """
+    from retrieval.index.change import delete_from_index
+
+    _report(
+        delete_from_index(ids, folder, encoder=_encoder(folder, encoder), missing_ok=missing_ok), as_json=as_json
+    )
+
+
+@index_app.command()
+@reported
+def compact(*, folder: IndexOption, encoder: EncoderOption = None, as_json: JsonFlag = False) -> None:
+    """Give back the space of what was deleted and replaced. Happens by itself when more than half is waste.
+
+    Example: sufficit index compact --index wiki.index
+    """
+    from retrieval.index import IndexWriter
+
+    with IndexWriter.open(folder, _encoder(folder, encoder)) as writer:
+        writer.compact()
+        info = writer.info
     _report(info, as_json=as_json)
 
 
@@ -74,6 +146,14 @@ def info(
     from retrieval.index import index_info
 
     _report(index_info(folder), as_json=as_json)
+
+
+def _encoder(folder: Path, name: str | None) -> TransformerEncoder:
+    """The encoder with which an index is changed: the one that was named, or the one that its manifest names."""
+    from retrieval.index import TransformerEncoder
+    from retrieval.index.info import encoder_of
+
+    return encoder_of(folder) if name is None else TransformerEncoder.named(name)
 
 
 def _report(info: IndexInfo, *, as_json: bool) -> None:

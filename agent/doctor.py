@@ -83,11 +83,11 @@ def _index(folder: Path) -> str:
 
     local = LocalIndex.open(folder)
     try:
-        counts = local.info.manifest.counts
+        info = local.info
         local.warm()
     finally:
         local.close()
-    return f"{folder}: {counts.passages} passages of {counts.documents} documents, checked"
+    return f"{folder}: {info.passages} passages of {info.documents} documents, checked"
 
 
 def _endpoint(settings: Settings) -> str:

@@ -8,7 +8,8 @@ RetrievalError
 │   ├── IndexNotFoundError    no finished index in the folder
 │   ├── IndexCorruptError     files are missing, changed or contradict each other
 │   ├── IndexVersionError     written by another version of the format
-│   ├── IndexBusyError        another process builds it
+│   ├── IndexBusyError        another process builds or changes it
+│   ├── DocumentUnknownError  it holds no document with this id
 │   └── EncoderMismatchError  built with another encoder than the one that opens it
 ├── CorpusError               a corpus file cannot be read; says file, line, what was expected
 └── BackboneError
@@ -52,7 +53,11 @@ class IndexVersionError(IndexFolderError):
 
 
 class IndexBusyError(IndexFolderError):
-    """Another process is building this index."""
+    """Another process is building or changing this index."""
+
+
+class DocumentUnknownError(IndexFolderError):
+    """The index holds no document with this id."""
 
 
 class EncoderMismatchError(IndexFolderError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from retrieval import Passage
 from retrieval.corpora import open_corpus, passages
-from retrieval.index.build import MAX_WORDS
+from retrieval.index.cut import MAX_WORDS, OVERLAP
 from retrieval.text import tokenise
 
 from ..corpus import WHOLE_WORDS
@@ -51,8 +51,10 @@ class Pool:
             CorpusError: the corpus cannot be read.
         """
         opened = open_corpus(corpus)
-        max_words = WHOLE_WORDS if opened.format == "jsonl" else MAX_WORDS
-        return cls(passage for document in opened for passage in passages(document, max_words=max_words))
+        max_words, overlap = (WHOLE_WORDS, 0) if opened.format == "jsonl" else (MAX_WORDS, OVERLAP)
+        return cls(
+            passage for document in opened for passage in passages(document, max_words=max_words, overlap=overlap)
+        )
 
     def __len__(self) -> int:
         return len(self._passages)

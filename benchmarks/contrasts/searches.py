@@ -103,9 +103,16 @@ class Searches:
 
 
 def corpus_key(index: LocalIndex[TransformerEncoder]) -> str:
-    """Identifies what is searched by content: corpus, chunks and encoder."""
-    manifest = index.info.manifest
-    parts = (manifest.corpus.model_dump(), manifest.settings.model_dump(), manifest.encoder.model_dump())
+    """Identifies what is searched by content: corpus, chunks, encoder, and whether it was changed since."""
+    info = index.info
+    manifest = info.manifest
+    parts: tuple[object, ...] = (
+        manifest.corpus.model_dump(),
+        manifest.settings.model_dump(),
+        manifest.encoder.model_dump(),
+    )
+    if info.changes:
+        parts += (info.changes, info.updated)
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -15,7 +15,6 @@ from retrieval import Passage
 from retrieval.backbones import find_backbone
 from retrieval.errors import IndexFolderError
 from retrieval.index import IndexInfo, LocalIndex, TransformerEncoder, build_index, index_info
-from retrieval.index.dense import DenseIndex
 
 from ..contrasts.searches import corpus_key
 from ..corpus import WHOLE_WORDS, cache_folder
@@ -49,7 +48,7 @@ def with_filler(base: IndexInfo, count: int, *, seed: int) -> IndexInfo:
     filler = FillerEncoder(find_backbone(base.manifest.encoder.name))
     encoder: TransformerEncoder = filler
     with LocalIndex.open(base.folder, encoder) as index:
-        filler.recalled = _vectors(base, index)
+        filler.recalled = _vectors(index)
         info = _built(index, f"filler-{count}-{seed}", _mixed(index, count, seed), encoder)
     return _same_ids(base, info, extra=count)
 
@@ -59,11 +58,12 @@ def _mixed(index: Iterable[Passage], count: int, seed: int) -> Iterator[Passage]
     yield from write_filler(index, count, seed=seed)
 
 
-def _vectors(base: IndexInfo, passages: Iterable[Passage]) -> dict[str, NDArray[np.float32]]:
+def _vectors(index: LocalIndex[TransformerEncoder]) -> dict[str, NDArray[np.float32]]:
     """The vectors of an index by the text that was encoded."""
-    dense = DenseIndex.open(base.folder / base.manifest.data)
-    rows = dict(dense.row(number) for number in range(len(dense)))
-    return {passage.full_text: rows[passage.id] for passage in passages}
+    with index.view() as view:
+        ids = view.ids(view.numbers().tolist())
+        passages = view.passages(list(ids.values()))
+        return {passage.full_text: view.vector(number) for number, passage in zip(ids, passages, strict=True)}
 
 
 def _built(

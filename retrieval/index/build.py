@@ -11,12 +11,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from ..corpora import Corpus, Document, open_corpus, passages
+from ..corpora import Corpus, open_corpus
 from ..errors import IndexCorruptError, IndexFolderError
 from ..passage import Passage
-from .check import SPARSE, Parts
-from .dense import VectorFile, write_ids
+from . import store
+from .check import check
+from .cut import MAX_WORDS, OVERLAP, WHOLE_WORDS, cut
+from .dense import VectorFile, whole_rows
 from .encoder import Encoder
+from .info import index_info
+from .layout import INDEX_FILE, create_database, open_database, read_facts, vectors_files
+from .links import LinkRule
 from .manifest import (
     FORMAT,
     CorpusRecord,
@@ -25,21 +30,17 @@ from .manifest import (
     IndexInfo,
     Manifest,
     Settings,
-    check_files,
-    describe_files,
     flush_folder,
     read_manifest,
     write_manifest,
 )
+from .postings import begin_generation, ids_of
 from .sparse import SparseIndex
-from .store import PassageStore, PassageWriter
+from .sqlite import Database
+from .view import Data
+from .words import index_words
 from .workplace import Work, only_builder, sweep, workplace
 
-MAX_WORDS = 150
-"""Longest chunk of an article. MiniLM reads 256 tokens: 0.3 % of Wikipedia passages of 120 to 140 words are
-longer, 2 % of those of 140 to 160 words, 39 % of those of 180 to 200 words."""
-WHOLE_WORDS = 400
-"""Records of a JSONL corpus up to this length stay whole, so that passages of a benchmark keep their identity."""
 _BLOCK = 512
 """Passages between two points from which a killed build goes on: some ten seconds of encoding on two cores."""
 _READ = "read.json"
@@ -63,6 +64,8 @@ def build_index(
     encoder: Encoder,
     max_words: int = MAX_WORDS,
     whole_words: int = WHOLE_WORDS,
+    overlap: int = OVERLAP,
+    links: LinkRule | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     force: bool = False,
 ) -> IndexInfo:
@@ -78,22 +81,29 @@ def build_index(
         encoder: Makes the vectors, from heading and text of each passage.
         max_words: Longest chunk of an article, in words.
         whole_words: Longest record of a JSONL corpus that is not cut into chunks, in words.
+        overlap: Sentences that a chunk shares with the one before; a record that stays whole has none.
+        links: Finds what each passage is about and what it mentions; None = the passages are not linked.
         progress: Called from this thread, often, with growing `done` in each phase.
         force: Build even if the same index is there.
 
     Raises:
         CorpusError: the corpus cannot be read.
-        IndexBusyError: another process is building in `out`.
+        IndexBusyError: another process is building or changing the index in `out`.
         IndexFolderError: `out` holds something else than an index, or cannot be written.
         IndexCorruptError: what was built contradicts itself, or the encoder is broken; nothing is published.
-        ValueError: the encoder returned rows that are not of length one, or a setting is below 1.
+        ValueError: the encoder returned rows that are not of length one, or a setting is out of range.
     """
     out, corpus = Path(out), open_corpus(Path(corpus_path))
     with only_builder(out):
         plan = Plan(
             corpus=CorpusRecord(name=corpus.path.resolve().name, sha256=corpus.sha256()),
             encoder=EncoderRecord(name=encoder.name, fingerprint=encoder.fingerprint, dims=encoder.dims),
-            settings=Settings(max_words=max_words, whole_words=whole_words),
+            settings=Settings(
+                max_words=max_words,
+                whole_words=whole_words,
+                overlap=overlap,
+                links=None if links is None else links.name,
+            ),
         )
         present = None if force else _intact(out, plan)
         if present is not None:
@@ -101,17 +111,12 @@ def build_index(
         work = workplace(out, plan.as_json())
         try:
             counts = _read(corpus, work, plan, progress)
-            _index_words(work, progress)
+            _index_words(work, links, progress)
             _encode(work, encoder, progress)
             return _publish(out, work, plan, counts)
         except IndexCorruptError:
             work.discard()  # what a killed build left is damaged: the next one must not go on with it
             raise
-
-
-def index_info(folder: Path | str) -> IndexInfo:
-    """What the manifest of an index says, without opening the index. Raises what `read_manifest` raises."""
-    return IndexInfo(folder=Path(folder), manifest=read_manifest(Path(folder)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,33 +138,40 @@ class Plan:
 
 
 def _intact(out: Path, plan: Plan) -> IndexInfo | None:
+    """The index that is there, if it is what the plan would make and nothing was added or deleted since."""
     try:
         manifest = read_manifest(out)
-        check_files(out, manifest)
+        present = Plan(corpus=manifest.corpus, encoder=manifest.encoder, settings=manifest.settings)
+        if present.as_json() != plan.as_json():
+            return None
+        with contextlib.closing(Data(out / manifest.data)) as data, data.view() as view:
+            check(view, dims=plan.encoder.dims)
+            return None if view.facts.changes else index_info(out)
     except IndexFolderError:
         return None
-    present = Plan(corpus=manifest.corpus, encoder=manifest.encoder, settings=manifest.settings)
-    return IndexInfo(folder=out, manifest=manifest) if present.as_json() == plan.as_json() else None
 
 
 def _read(corpus: Corpus, work: Work, plan: Plan, progress: Callable[[Progress], None]) -> Counts:
-    """Fill the store from the corpus. The counts are written last: they mark the phase as done."""
+    """Store the texts of the corpus. The counts are written last: they mark the phase as done."""
     marker = work.folder / _READ
     if marker.exists():
         with contextlib.suppress(ValueError):  # not what we wrote: read again
             return Counts.model_validate_json(marker.read_bytes())
-    documents = distinct = 0
-    with PassageWriter(work.data) as writer:
+    for old in (*work.data.glob(f"{INDEX_FILE}*"), *vectors_files(work.data)):
+        old.unlink()
+    documents, whole = 0, corpus.format == "jsonl"
+    with (
+        contextlib.closing(create_database(work.data, dims=plan.encoder.dims)) as database,
+        database.writing() as connection,
+    ):
         for document in corpus:
             documents += 1
-            for alias in document.aliases:
-                writer.add_alias(alias, source_id=document.id, title=document.title)
-            found = _passages(document, plan.settings, whole=corpus.format == "jsonl")
-            distinct += sum(writer.add(passage) for passage in found)
+            store.put(connection, document, cut(document, plan.settings, whole=whole), beside=True)
             progress(_reading(corpus))
+        _, texts = store.counts(connection)
+        database.commit()
     progress(_reading(corpus))
-    counts = Counts(documents=documents, passages=distinct, problems=dict(corpus.problems))
-    write_ids(work.data, PassageStore(work.data).ids())
+    counts = Counts(documents=documents, passages=texts, problems=dict(corpus.problems))
     flush_folder(work.data)
     unfinished = marker.with_suffix(".new")
     unfinished.write_text(counts.model_dump_json(), encoding="utf-8")
@@ -171,54 +183,54 @@ def _reading(corpus: Corpus) -> Progress:
     return Progress(phase="reading", done=corpus.progress.done, total=corpus.progress.total, unit="bytes")
 
 
-def _passages(document: Document, settings: Settings, *, whole: bool) -> list[Passage]:
-    """The document's passages; a record of a JSONL corpus stays whole if it is short enough."""
-    if whole:
-        found = list(passages(document, max_words=settings.whole_words))
-        if len(found) <= 1:
-            return found
-    return list(passages(document, max_words=settings.max_words))
-
-
-def _index_words(work: Work, progress: Callable[[Progress], None]) -> None:
-    """Build the sparse index. It is made under another name, so that its name marks the phase as done."""
-    data, store = work.data, PassageStore(work.data)
-    total = len(store)
-    if not (data / SPARSE).exists():
-        unfinished = work.folder / SPARSE
-        shutil.rmtree(unfinished, ignore_errors=True)
-        words = SparseIndex.create(unfinished)
-        words.add((passage.id, passage.full_text) for passage in _all(store, progress))
-        words.commit()
-        words.close()
-        unfinished.rename(data / SPARSE)
+def _index_words(work: Work, links: LinkRule | None, progress: Callable[[Progress], None]) -> None:
+    """Index words and links in one transaction: either all are there or none is."""
+    with contextlib.closing(open_database(work.data, read_only=False)) as database:
+        sparse = SparseIndex(database)
+        with database.reading() as connection:
+            _, total = store.counts(connection)
+        if not len(sparse):
+            index_words(database, sparse, _all(database, total, progress), links)
+            with database.writing() as connection:
+                begin_generation(connection)
+                database.commit()
     progress(Progress(phase="words", done=total, total=total, unit="passages"))
-    store.close()
 
 
-def _all(store: PassageStore, progress: Callable[[Progress], None]) -> Iterator[Passage]:
-    for start in range(0, len(store), _BLOCK):
-        yield from store.rows(start, _BLOCK)
-        progress(Progress(phase="words", done=min(start + _BLOCK, len(store)), total=len(store), unit="passages"))
+def _all(database: Database, total: int, progress: Callable[[Progress], None]) -> Iterator[dict[int, Passage]]:
+    row = done = 0
+    while True:
+        with database.reading() as connection:
+            block = store.read_after(connection, row, _BLOCK)
+        if not block:
+            return
+        yield block
+        row, done = max(block), done + len(block)
+        progress(Progress(phase="words", done=done, total=total, unit="passages"))
 
 
 def _encode(work: Work, encoder: Encoder, progress: Callable[[Progress], None]) -> None:
     """Encode the passages block by block, from the first block that is not on the disk yet."""
-    store = PassageStore(work.data)
-    total = len(store)
-    with VectorFile(work.data, rows=total, dims=encoder.dims, block=_BLOCK) as file:
-        progress(Progress(phase="vectors", done=file.done, total=total, unit="passages"))
-        while file.done < total:
-            file.append(encoder.encode([passage.full_text for passage in store.rows(file.done, _BLOCK)]))
+    with contextlib.closing(open_database(work.data)) as database:
+        with database.reading() as connection:
+            path = work.data / read_facts(connection).vectors
+            _, total = store.counts(connection)
+        done = whole_rows(path, rows=total, dims=encoder.dims, block=_BLOCK)
+        with contextlib.closing(VectorFile(path, dims=encoder.dims, done=done)) as file:
             progress(Progress(phase="vectors", done=file.done, total=total, unit="passages"))
-    store.close()
+            while file.done < total:
+                with database.reading() as connection:
+                    ids = ids_of(connection, range(file.done, min(file.done + _BLOCK, total)))
+                    block = store.get(connection, [ids[number] for number in sorted(ids)], database.path)
+                file.append(encoder.encode([passage.full_text for passage in block]))
+                file.sync()
+                progress(Progress(phase="vectors", done=file.done, total=total, unit="passages"))
 
 
 def _publish(out: Path, work: Work, plan: Plan, counts: Counts) -> IndexInfo:
     """Check the new data, give it its place, and let the manifest point to it: the moment of the change."""
-    parts = Parts.open(work.data)
-    parts.check(passages=counts.passages, dims=plan.encoder.dims)
-    parts.close()
+    with contextlib.closing(Data(work.data)) as data, data.view() as view:
+        check(view, dims=plan.encoder.dims)
     manifest = Manifest(
         format=FORMAT,
         sufficit=metadata.version("sufficit"),
@@ -228,10 +240,9 @@ def _publish(out: Path, work: Work, plan: Plan, counts: Counts) -> IndexInfo:
         encoder=plan.encoder,
         settings=plan.settings,
         counts=counts,
-        files=describe_files(work.data),
     )
     flush_folder(work.data)
     write_manifest(out, manifest)
     shutil.rmtree(work.folder, ignore_errors=True)
     sweep(out, keep=manifest.data)
-    return IndexInfo(folder=out, manifest=manifest)
+    return index_info(out)

@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IndexCorruptError
+from ..errors import IndexCorruptError, IndexFolderError
 
-VECTORS = "vectors.npy"
-IDS = "ids.npy"
-_ID_BYTES = 64  # a passage's id is 64 hex digits
+Names = Callable[[Sequence[int]], dict[int, str]]
+"""The ids of rows, by their number; rows that are dead have none."""
 
 
 class DenseIndex:
-    """Unit rows and their ids; an exact search by FAISS's flat inner product.
+    """Unit rows; an exact search by FAISS's flat inner product.
 
-    The rows are a memory-mapped `.npy` file that FAISS scans in place, so that opening costs nothing, the pages
-    are shared between processes and no second copy lies in memory. FAISS gives up the GIL while it searches;
-    threads may share one index.
+    The rows are a memory-mapped file of float32 numbers that FAISS scans in place, so that opening costs nothing,
+    the pages are shared between processes and no second copy lies in memory. FAISS gives up the GIL while it
+    searches; threads may share one index.
     """
 
-    def __init__(self, vectors: NDArray[np.float32], ids: NDArray[np.bytes_]) -> None:
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
         if vectors.ndim != 2 or vectors.dtype != np.float32 or not vectors.flags.c_contiguous:
             raise ValueError(f"Vectors must be float32 rows, they are {vectors.dtype} of shape {vectors.shape}.")
-        if ids.shape != (len(vectors),):
-            raise ValueError(f"Each row needs one id: {len(vectors)} rows, ids of shape {ids.shape}.")
         self._vectors = vectors
-        self._ids = ids
 
     @classmethod
-    def open(cls, folder: Path) -> DenseIndex:
-        """Open what `VectorFile` and `write_ids` wrote.
+    def open(cls, path: Path, *, rows: int, dims: int) -> DenseIndex:
+        """Map the first `rows` rows of a file that `VectorFile` wrote.
 
         Raises:
-            IndexCorruptError: a file is missing, truncated, or of another type.
+            FileNotFoundError: there is no such file.
+            IndexCorruptError: it holds fewer rows, or cannot be read.
         """
+        need_rows(path, rows=rows, dims=dims)
+        if not rows:
+            return cls(np.zeros((0, dims), np.float32))
         try:
-            vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
-            ids = np.load(folder / IDS, mmap_mode="r", allow_pickle=False)
-            return cls(np.asarray(vectors), np.asarray(ids))
-        except (OSError, ValueError, EOFError) as error:
-            raise IndexCorruptError(
-                f"The vectors in {folder} cannot be read: {error} Build the index again."
-            ) from error
+            return cls(np.asarray(np.memmap(path, dtype="<f4", mode="r", shape=(rows, dims))))
+        except (OSError, ValueError) as error:
+            raise IndexCorruptError(f"{path} cannot be read: {error}. Build the index again.") from error
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -58,19 +54,33 @@ class DenseIndex:
         """Width of a vector."""
         return int(self._vectors.shape[1])
 
-    def row(self, number: int) -> tuple[str, NDArray[np.float32]]:
-        """Id and vector (dims,) of one row; the vector is read-only."""
-        return self._ids[number].decode("ascii"), self._vectors[number]
+    def row(self, number: int) -> NDArray[np.float32]:
+        """One vector (dims,), read-only."""
+        vector: NDArray[np.float32] = self._vectors[number]
+        return vector
+
+    def rows(self, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some vectors, shape (len(numbers), dims)."""
+        chosen: NDArray[np.float32] = self._vectors[numbers]
+        return chosen
 
     def search(
-        self, vector: NDArray[np.float32], k: int, exclude: frozenset[str] = frozenset()
+        self,
+        vector: NDArray[np.float32],
+        k: int,
+        names: Names,
+        exclude: frozenset[str] = frozenset(),
+        *,
+        living: int | None = None,
     ) -> list[tuple[str, float]]:
-        """The `k` rows with the largest inner product, without those in `exclude`.
+        """The `k` living rows with the largest inner product, without those in `exclude`.
 
         Args:
             vector: Shape (dims,); of length one if the scores are to be cosines.
             k: At most so many; fewer if the index holds fewer (case R07).
+            names: Asked for the rows that were found.
             exclude: Ids that must not be returned.
+            living: How many rows have a name, to guess how many to fetch; None = all.
 
         Returns:
             `(id, score)`, best first, ties by id; the choice at the k-th place is by id as well.
@@ -80,17 +90,23 @@ class DenseIndex:
         """
         if vector.shape != (self.dims,) or not np.isfinite(vector).all():
             raise ValueError(f"The query must be {self.dims} finite numbers, it has the shape {vector.shape}.")
-        wanted = min(k + len(exclude), len(self))
-        if k < 1 or wanted < 1:
+        if k < 1 or not len(self):
             return []
-        count = wanted + 1
-        scores, rows = self._nearest(vector, count)
-        while count < len(self) and len(rows) > wanted and scores[wanted - 1] == scores[-1]:
-            count *= 2  # a tie goes on beyond what was fetched
+        share = len(self) / max(living, 1) if living is not None else 1.0
+        count = math.ceil((k + len(exclude)) * share) + 1
+        while True:
             scores, rows = self._nearest(vector, count)
-        found = [(self._ids[row].decode("ascii"), float(score)) for score, row in zip(scores, rows, strict=True)]
-        found.sort(key=lambda item: (-item[1], item[0]))
-        return [item for item in found if item[0] not in exclude][:k]
+            known = names(rows.tolist())
+            found = [
+                (known[row], score)
+                for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+                if row in known and known[row] not in exclude
+            ]
+            # What was not fetched scores no more than the last one that was: enough, if the k-th beats that.
+            if count >= len(self) or (len(found) >= k and found[k - 1][1] > scores[-1]):
+                break
+            count *= 2
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def _nearest(self, vector: NDArray[np.float32], count: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Scores and row numbers of the best `count` rows, as far as there are."""
@@ -106,68 +122,85 @@ class DenseIndex:
         return scores[0][usable], rows[0][usable]
 
 
-def write_ids(folder: Path, ids: Iterable[str]) -> None:
-    """Write the ids of the rows, in their order."""
-    np.save(folder / IDS, np.array([key.encode("ascii") for key in ids], dtype=f"S{_ID_BYTES}"))
-
-
 class VectorFile:
-    """A `.npy` file of float32 rows that is written block by block and goes on where a killed writer stopped.
+    """A file of float32 rows that grows at its end. What lies beyond `done` is of no meaning, and is overwritten.
 
     Args:
-        folder: Holds the file, or will.
-        rows: How many rows it will have in the end.
+        path: The file; it is made where it is missing.
         dims: Width of a row.
-        block: Rows of one `append`; the last one may be shorter. Only whole blocks survive a restart, so that a
-            resumed build writes the same bytes as one without a break.
+        done: Rows that are there already and stay.
+
+    Raises:
+        IndexCorruptError: the file holds fewer than `done` rows.
+        IndexFolderError: it cannot be written; also from each method.
     """
 
-    def __init__(self, folder: Path, *, rows: int, dims: int, block: int) -> None:
-        self._path = folder / VECTORS
-        self._rows, self._dims = rows, dims
-        header = _header(rows, dims)
-        self._file = self._path.open("r+b" if self._path.exists() else "w+b")
-        if self._file.read(len(header)) != header:
-            self._file.seek(0)
-            self._file.truncate()
-            self._file.write(header)
-        self.done = self._usable_rows(len(header), block)
-        self._file.seek(len(header) + self.done * dims * 4)
-        self._file.truncate()
-
-    def _usable_rows(self, header: int, block: int) -> int:
-        written = (self._path.stat().st_size - header) // (self._dims * 4)
-        whole = self._rows if written >= self._rows else max(written, 0) // block * block
-        self._file.seek(header)
-        for start in range(0, whole, block):
-            count = min(block, whole - start) * self._dims
-            rows = np.frombuffer(self._file.read(count * 4), dtype=np.float32).reshape(-1, self._dims)
-            if not are_unit(rows):  # the machine went down before the block reached the disk
-                return start
-        return whole
+    def __init__(self, path: Path, *, dims: int, done: int = 0) -> None:
+        if done:
+            need_rows(path, rows=done, dims=dims)
+        self.path, self.done, self._dims = path, done, dims
+        try:
+            with ExitStack() as undo:
+                self._file = undo.enter_context(path.open("r+b" if path.exists() else "w+b", buffering=0))
+                self._file.truncate(done * dims * 4)
+                undo.pop_all()
+        except OSError as error:
+            raise _unwritable(path, error) from error
 
     def append(self, rows: NDArray[np.float32]) -> None:
-        """Write the next block; it is on the disk when this returns.
+        """Write rows behind the others; `sync` brings them to the disk.
 
         Raises:
             ValueError: wrong shape, or rows that are not of length one.
         """
-        if rows.ndim != 2 or rows.shape[1] != self._dims or self.done + len(rows) > self._rows:
-            raise ValueError(f"Expected at most {self._rows - self.done} rows of {self._dims}, got {rows.shape}.")
+        if rows.ndim != 2 or rows.shape[1] != self._dims:
+            raise ValueError(f"Expected rows of {self._dims} numbers, got {rows.shape}.")
         if not are_unit(rows):
             raise ValueError("The encoder returned rows that are not finite or not of length one.")
-        self._file.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        left = memoryview(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+        try:
+            self._file.seek(self.done * self._dims * 4)
+            while left:
+                left = left[self._file.write(left) or 0 :]
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
         self.done += len(rows)
 
-    def __enter__(self) -> Self:
-        return self
+    def sync(self) -> None:
+        """Return when all rows are on the disk."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Release the file. May be called twice."""
         self._file.close()
+
+
+def whole_rows(path: Path, *, rows: int, dims: int, block: int) -> int:
+    """How many rows of a file a killed build wrote whole, in blocks of `block`, the last of all `rows` shorter."""
+    if not path.exists():
+        return 0
+    written = path.stat().st_size // (dims * 4)
+    whole = rows if written >= rows else written // block * block
+    with path.open("rb") as file:
+        for start in range(0, whole, block):
+            count = min(block, whole - start) * dims
+            read = np.frombuffer(file.read(count * 4), dtype="<f4").reshape(-1, dims)
+            if not are_unit(read):  # the machine went down before the block reached the disk
+                return start
+    return whole
+
+
+def need_rows(path: Path, *, rows: int, dims: int) -> None:
+    """Raise IndexCorruptError unless a file holds at least `rows` rows, FileNotFoundError if it is missing."""
+    size = path.stat().st_size
+    if size < rows * dims * 4:
+        raise IndexCorruptError(
+            f"{path} has {size} bytes, expected {rows * dims * 4} ({rows} vectors of {dims} dims). "
+            "Build the index again."
+        )
 
 
 def are_unit(rows: NDArray[np.float32]) -> bool:
@@ -176,11 +209,8 @@ def are_unit(rows: NDArray[np.float32]) -> bool:
     return bool(np.all(np.abs(lengths - 1.0) < 1e-3))  # NaN compares false
 
 
-def _header(rows: int, dims: int) -> bytes:
-    from io import BytesIO
-
-    from numpy.lib.format import write_array_header_1_0
-
-    buffer = BytesIO()
-    write_array_header_1_0(buffer, {"descr": "<f4", "fortran_order": False, "shape": (rows, dims)})
-    return buffer.getvalue()
+def _unwritable(path: Path, error: OSError) -> IndexFolderError:
+    return IndexFolderError(
+        f"{path} cannot be written: {error.strerror or error}. The index is as it was at the last commit. "
+        "Make room on the disk or check its rights, and try again."
+    )

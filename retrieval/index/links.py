@@ -20,8 +20,6 @@ from ..passage import Passage
 from .sqlite import in_parts, marks
 
 Kind = Literal["topic", "mention"]
-LinkRule = Callable[[Passage], tuple[Iterable[str], Iterable[str]]]
-"""Topics and mentions of a passage, normalised by the rule itself; empty and repeated keys are left out."""
 
 SCHEMA = """
 CREATE TABLE topics (key INTEGER NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (key, row)) WITHOUT ROWID;
@@ -35,6 +33,17 @@ def link_key(text: str) -> int:
     """The hash that stands for a key: 64 bits, signed, the same on every machine."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRule:
+    """How the keys of a passage are found."""
+
+    name: str
+    """Names rule and version: an index is changed only with the rule that it was built with."""
+    keys: Callable[[Passage], tuple[Iterable[str], Iterable[str]]]
+    """Topics and mentions, normalised by the rule itself; empty and repeated ones are left out. They may depend on
+    nothing but the passage: its text, and the titles of all its places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -16,41 +14,37 @@ from typing import Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backbones import KNOWN, find_backbone
-from ..compute import in_worker
-from ..errors import IndexCorruptError, IndexFolderError, TierTimeoutError, TierUnavailableError
-from ..fusion import reciprocal_rank_fusion
+from ..errors import IndexCorruptError, IndexFolderError, TierUnavailableError
 from ..passage import Passage
-from ..retriever import Event, Hit, Request, Retrieved
+from ..retriever import Retrieved
 from ..text import tokenise
-from .check import Parts
+from .check import check
 from .encoder import Encoder, TransformerEncoder
-from .manifest import IndexInfo, Manifest, check_encoder, check_files, read_manifest
+from .info import encoder_of, info_of
+from .join import Ranking, join, outcome
+from .manifest import IndexInfo, Manifest, check_encoder, read_manifest
+from .view import Data, View
 from .workplace import claim
 
 E = TypeVar("E", bound=Encoder)
 E_co = TypeVar("E_co", bound=Encoder, covariant=True)
 
-RRF_CONSTANT = 8.0
-"""How far down a ranking still counts (docs/decisions/003-fusion.md)."""
 DEPTH = 100
 """Fewest candidates that each half gives to the fusion."""
-COSINE_FLOOR = 0.5
-"""Where no passage shares a word with the query, the least cosine that is evidence (same note)."""
 _QUERIES_KEPT = 1024
 _BATCH = 1000
 
-Ranking = list[tuple[str, float]]
-
 
 class LocalIndex(Generic[E_co]):
-    """An opened index folder. Threads may share it; nothing in it changes.
+    """An opened index folder. Threads may share it.
 
     Made by `open`. Searching finds passages by their words (BM25) and by their vectors and joins the two rankings.
+    Each call sees what is committed when it begins, words, vectors and texts of the same moment; what another
+    process commits meanwhile is seen by the next call. After a new build it goes on with the data it opened.
     """
 
-    def __init__(self, *, folder: Path, manifest: Manifest, parts: Parts, handle: int, encoder: E_co) -> None:
-        self._folder, self._manifest, self._parts, self._encoder = folder, manifest, parts, encoder
+    def __init__(self, *, folder: Path, manifest: Manifest, data: Data, handle: int, encoder: E_co) -> None:
+        self._folder, self._manifest, self._data, self._encoder = folder, manifest, data, encoder
         self._release = weakref.finalize(self, os.close, handle)
         self._vector: Callable[[str], NDArray[np.float32]] = lru_cache(_QUERIES_KEPT)(self._encode)
 
@@ -62,7 +56,7 @@ class LocalIndex(Generic[E_co]):
     def open(cls, folder: Path | str, encoder: E) -> LocalIndex[E]: ...
     @classmethod
     def open(cls, folder: Path | str, encoder: Encoder | None = None) -> LocalIndex[Encoder]:
-        """Open an index and check it (files, counts, a sample of vectors, two searches), in well under a second.
+        """Open an index and check it (counts, some vectors and texts, two searches), in well under a second.
 
         Args:
             folder: What `build_index` wrote.
@@ -71,24 +65,22 @@ class LocalIndex(Generic[E_co]):
         Raises:
             IndexNotFoundError: no finished index there.
             IndexVersionError: another version of the layout.
-            IndexCorruptError: files are missing or changed, or the parts contradict each other.
+            IndexCorruptError: files are missing, cut off or damaged, or contradict each other.
             EncoderMismatchError: not the encoder that built it.
             BackboneError: the encoder that the manifest names is not installed or is damaged.
         """
         folder = Path(folder)
         manifest = read_manifest(folder)
         if encoder is None:
-            name = manifest.encoder.name
-            # a file from outside may name a model, but only one that we know may be downloaded for it
-            encoder = TransformerEncoder(find_backbone(name, allow_hub=name in KNOWN))
+            encoder = encoder_of(folder)
         check_encoder(folder, manifest, encoder)
         try:
-            parts, handle = _open_parts(folder, manifest)
+            data, handle = _opened(folder, manifest)
         except IndexFolderError:
             if read_manifest(folder).data == manifest.data:
                 raise
             return LocalIndex.open(folder, encoder)  # a builder replaced the data while they were opened
-        return LocalIndex(folder=folder, manifest=manifest, parts=parts, handle=handle, encoder=encoder)
+        return LocalIndex(folder=folder, manifest=manifest, data=data, handle=handle, encoder=encoder)
 
     @property
     def encoder(self) -> E_co:
@@ -97,12 +89,22 @@ class LocalIndex(Generic[E_co]):
 
     @property
     def info(self) -> IndexInfo:
-        """What the manifest says."""
-        return IndexInfo(folder=self._folder, manifest=self._manifest)
+        """What the index holds now, and with what it was built."""
+        with self.view() as view:
+            return info_of(self._folder, self._manifest, view)
 
     def __len__(self) -> int:
-        """Number of passages."""
-        return len(self._parts.store)
+        """Number of passages that are committed now."""
+        with self.view() as view:
+            return len(view)
+
+    def view(self) -> View:
+        """What is committed now, for several reads that belong together; to be closed soon.
+
+        Raises:
+            IndexFolderError: the index was closed, is damaged, or cannot be read now.
+        """
+        return self._data.view()
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The passages of these ids, in their order.
@@ -110,12 +112,16 @@ class LocalIndex(Generic[E_co]):
         Raises:
             IndexCorruptError: an id is not in the index.
         """
-        return self._parts.store.get(ids)
+        with self.view() as view:
+            return view.passages(ids)
 
     def __iter__(self) -> Iterator[Passage]:
-        """All passages, in the order in which they were indexed; a thousand in memory at once."""
-        for start in range(0, len(self), _BATCH):
-            yield from self._parts.store.rows(start, _BATCH)
+        """All passages of one committed state, in the order in which they came; a thousand in memory at once."""
+        with self.view() as view:
+            row = 0
+            while block := view.after(row, _BATCH):
+                yield from block.values()
+                row = max(block)
 
     def warm(self) -> None:
         """Load the model, and check that it still makes the vector that is stored. A few seconds, once.
@@ -125,11 +131,14 @@ class LocalIndex(Generic[E_co]):
         Raises:
             IndexCorruptError: a stored text has another vector now.
         """
-        if not len(self):
-            self._vector("warm up")
-            return
-        _, stored = self._parts.dense.row(0)
-        made = self._encoder.encode([self._parts.store.rows(0, 1)[0].full_text])[0]
+        with self.view() as view:
+            some = view.ids(view.numbers()[:1].tolist())
+            if not some:
+                self._vector("warm up")
+                return
+            ((number, key),) = some.items()
+            stored, text = view.vector(number), view.passages([key])[0].full_text
+        made = self._encoder.encode([text])[0]
         if not float(stored @ made) > 0.999:  # also true of NaN
             raise IndexCorruptError(
                 f"The encoder {self._encoder.name} no longer makes the vectors of the index in {self._folder} "
@@ -138,7 +147,7 @@ class LocalIndex(Generic[E_co]):
 
     def close(self) -> None:
         """Release the files. What was found stays usable."""
-        self._parts.close()
+        self._data.close()
         self._release()
 
     def __enter__(self) -> Self:
@@ -158,55 +167,41 @@ class LocalIndex(Generic[E_co]):
         Raises:
             TierUnavailableError: neither half could be searched.
         """
-        halves = [_outcome(half, query, k, exclude) for half in (self.by_words, self.by_vectors)]
-        return self.join(query, k, *halves)
+        try:
+            view = self.view()
+        except IndexFolderError as error:
+            raise TierUnavailableError(f"The index in {self._folder} cannot be searched: {error}") from error
+        with view:
+            halves = [outcome(half, query, k, exclude, view) for half in (self.by_words, self.by_vectors)]
+            return join(view, query, k, *halves)
 
-    def by_words(self, query: str, k: int, exclude: frozenset[str] = frozenset()) -> Ranking:
-        """Candidates for `k` hits by BM25: `(id, score)`, best first, scores above zero."""
-        query = _clean(query)
-        if k < 1 or not tokenise(query):
-            return []
-        return self._parts.sparse.search(query, max(DEPTH, 4 * k), exclude=exclude)
+    def by_words(
+        self, query: str, k: int, exclude: frozenset[str] = frozenset(), view: View | None = None
+    ) -> Ranking:
+        """Candidates for `k` hits by BM25: `(id, score)`, best first, scores above zero.
 
-    def by_vectors(self, query: str, k: int, exclude: frozenset[str] = frozenset()) -> Ranking:
-        """Candidates for `k` hits by the cosine of their vectors: `(id, score)`, best first."""
-        query = _clean(query)
-        if k < 1 or not tokenise(query):
-            return []
-        return self._parts.dense.search(self._vector(query), max(DEPTH, 4 * k), exclude)
-
-    def join(
-        self, query: str, k: int, words: Ranking | Exception, vectors: Ranking | Exception, *, tier: str = "local"
-    ) -> Retrieved:
-        """Fuse what the halves found, or what was found by the half that did not fail, and fetch the passages.
-
-        Raises:
-            TierUnavailableError: both failed.
-            IndexCorruptError: a passage is missing in the store.
+        Args:
+            query: Any text.
+            k: Hits wanted.
+            exclude: Ids that must not be among them.
+            view: The state that is searched; None = what is committed now.
         """
-        events = tuple(
-            Event(kind=kind, detail=str(half) or repr(half), where=tier)
-            for kind, half in (("words_failed", words), ("vectors_failed", vectors))
-            if isinstance(half, Exception)
-        )
-        if len(events) == 2:
-            raise TierUnavailableError(
-                f"The index in {self._folder} cannot be searched: {events[0].detail}"
-            ) from (words if isinstance(words, Exception) else None)
-        by_words = [] if isinstance(words, Exception) else words
-        by_vectors = [] if isinstance(vectors, Exception) else vectors
-        if not by_words:
-            by_vectors = [hit for hit in by_vectors if hit[1] >= COSINE_FLOOR]
-        fused = reciprocal_rank_fusion(
-            [[key for key, _ in ranking] for ranking in (by_words, by_vectors)], constant=RRF_CONSTANT
-        )[: max(k, 0)]
-        passages = self._parts.store.get([key for key, _ in fused])
-        now = time.time()
-        hits = tuple(
-            Hit(passage=passage, score=score, rank=rank, tier=tier, query=query, retrieved_at=now)
-            for rank, (passage, (_, score)) in enumerate(zip(passages, fused, strict=True), start=1)
-        )
-        return Retrieved(hits=hits, events=events, degraded=bool(events))
+        query = _clean(query)
+        if k < 1 or not tokenise(query):
+            return []
+        with _or_own(view, self.view) as seen:
+            return seen.words(query, max(DEPTH, 4 * k), exclude)
+
+    def by_vectors(
+        self, query: str, k: int, exclude: frozenset[str] = frozenset(), view: View | None = None
+    ) -> Ranking:
+        """Candidates for `k` hits by the cosine of their vectors: `(id, score)`, best first. See `by_words`."""
+        query = _clean(query)
+        if k < 1 or not tokenise(query):
+            return []
+        vector = self._vector(query)
+        with _or_own(view, self.view) as seen:
+            return seen.nearest(vector, max(DEPTH, 4 * k), exclude)
 
     def _encode(self, query: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._encoder.encode([query])[0]
@@ -214,47 +209,14 @@ class LocalIndex(Generic[E_co]):
         return vector
 
 
-class LocalTier:
-    """A local index as a tier. See `retrieval.Retriever`; one object serves many searches at once."""
-
-    def __init__(self, index: LocalIndex[Encoder], *, name: str = "local") -> None:
-        self._index, self._name = index, name
-
-    async def retrieve(self, request: Request) -> Retrieved:
-        """The best passages for `request.query`; words and vectors are searched side by side in worker threads.
-
-        Raises:
-            TierTimeoutError: `request.deadline` passed.
-            TierUnavailableError: neither words nor vectors could be searched.
-        """
-        left = None if request.deadline is None else request.deadline - time.monotonic()
-        limit = asyncio.timeout(left)
-        try:
-            async with limit:
-                return await self._search(request)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise TierTimeoutError(f"{self._name}: no answer before the deadline of the request.") from error
-
-    async def _search(self, request: Request) -> Retrieved:
-        halves = await asyncio.gather(
-            *(
-                in_worker(_outcome, half, request.query, request.k, request.exclude)
-                for half in (self._index.by_words, self._index.by_vectors)
-            )
-        )
-        return await in_worker(self._index.join, request.query, request.k, *halves, tier=self._name)
-
-
-def _outcome(
-    half: Callable[[str, int, frozenset[str]], Ranking], query: str, k: int, exclude: frozenset[str]
-) -> Ranking | Exception:
-    """What one half found, or why it failed: the other half may still serve."""
-    try:
-        return half(query, k, exclude)
-    except Exception as error:  # noqa: BLE001 - whatever a model or an engine raises, the other half still works
-        return error
+@contextlib.contextmanager
+def _or_own(view: View | None, take: Callable[[], View]) -> Iterator[View]:
+    """The view that was given, or one that is taken for the block."""
+    if view is not None:
+        yield view
+        return
+    with take() as own:
+        yield own
 
 
 def _clean(query: str) -> str:
@@ -262,14 +224,14 @@ def _clean(query: str) -> str:
     return query.encode("utf-8", "replace").decode("utf-8")
 
 
-def _open_parts(folder: Path, manifest: Manifest) -> tuple[Parts, int]:
-    """The opened and checked parts, and the claim that keeps them from being removed."""
-    check_files(folder, manifest)
+def _opened(folder: Path, manifest: Manifest) -> tuple[Data, int]:
+    """The opened and checked data, and the claim that keeps them from being removed."""
     with contextlib.ExitStack() as undo:
         handle = claim(folder / manifest.data)
         undo.callback(os.close, handle)
-        parts = Parts.open(folder / manifest.data)
-        undo.callback(parts.close)
-        parts.check(passages=manifest.counts.passages, dims=manifest.encoder.dims)
+        data = Data(folder / manifest.data)
+        undo.callback(data.close)
+        with data.view() as view:
+            check(view, dims=manifest.encoder.dims)
         undo.pop_all()
-    return parts, handle
+    return data, handle

@@ -1,14 +1,13 @@
 """What an index folder says about itself.
 
 DIR/manifest.json       names the data folder; replacing this one file publishes a new index at once
-DIR/data-0123456789ab/  passages.sqlite, vectors.npy, ids.npy, sparse/
+DIR/data-0123456789ab/  index.sqlite with texts, words and links; vectors-0123456789ab.f32, which the former names
 DIR/building/           the unfinished work of a builder, if one runs or was killed
-DIR/lock                held by the builder
+DIR/lock                held by whoever builds or changes the index
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -20,14 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..errors import EncoderMismatchError, IndexCorruptError, IndexNotFoundError, IndexVersionError
 from .encoder import Encoder
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the layout changes, or how texts are cut or split into words: an old index must be built again."""
 MANIFEST = "manifest.json"
 DATA_NAME = r"^data-[0-9a-f]{12}$"
 """What a data folder is called; anything else in a file from outside is no name of one."""
 _LARGEST_MANIFEST = 1 << 20
-_HASHED_UP_TO = 1 << 20
-"""Files up to this size are hashed when the index opens; of larger ones only the size is compared."""
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Name = Annotated[str, Field(max_length=4096)]
@@ -62,24 +59,20 @@ class Settings(_Strict):
     """Longest chunk of an article."""
     whole_words: Annotated[int, Field(ge=1)]
     """Longest record of a JSONL corpus that stays whole."""
+    overlap: Annotated[int, Field(ge=0)]
+    """Sentences that a chunk shares with the one before."""
+    links: Name | None
+    """Name of the rule that linked the passages."""
 
 
 class Counts(_Strict):
-    """What went in."""
+    """What went in when the index was built."""
 
     documents: Count
     passages: Count
     """Distinct texts."""
     problems: dict[Name, Count]
     """Records that could not be used, by kind."""
-
-
-class FileRecord(_Strict):
-    """One file of the data folder."""
-
-    bytes: Count
-    sha256: Sha256 | None
-    """None for large files."""
 
 
 class Manifest(_Strict):
@@ -97,8 +90,6 @@ class Manifest(_Strict):
     encoder: EncoderRecord
     settings: Settings
     counts: Counts
-    files: dict[Annotated[str, Field(pattern=r"^\.?\w[\w.-]*(/\.?\w[\w.-]*)*$")], FileRecord]
-    """By path inside the data folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,19 +98,24 @@ class IndexInfo:
 
     folder: Path
     manifest: Manifest
-
-    @property
-    def bytes(self) -> int:
-        """Size of the data on the disk."""
-        return sum(file.bytes for file in self.manifest.files.values())
+    documents: int
+    """That it holds now; `manifest.counts` says what it was built with."""
+    passages: int
+    """Distinct texts that it holds now."""
+    changes: int
+    """Commits of additions and deletions since it was built."""
+    updated: str | None
+    """When the last of them was: UTC, ISO 8601."""
+    bytes: int
+    """Size of the data on the disk."""
 
     def as_json(self) -> dict[str, Any]:
         """Flat JSON values for people and programs."""
         manifest = self.manifest
         return {
             "folder": str(self.folder),
-            "documents": manifest.counts.documents,
-            "passages": manifest.counts.passages,
+            "documents": self.documents,
+            "passages": self.passages,
             "problems": dict(manifest.counts.problems),
             "bytes": self.bytes,
             "corpus": manifest.corpus.name,
@@ -129,9 +125,13 @@ class IndexInfo:
             "dims": manifest.encoder.dims,
             "max_words": manifest.settings.max_words,
             "whole_words": manifest.settings.whole_words,
+            "overlap": manifest.settings.overlap,
+            "links": manifest.settings.links,
             "format": manifest.format,
             "sufficit": manifest.sufficit,
             "created": manifest.created,
+            "changes": self.changes,
+            "updated": self.updated,
         }
 
 
@@ -197,30 +197,6 @@ def flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def describe_files(data: Path) -> dict[str, FileRecord]:
-    """Sizes of all files in a data folder, and hashes of the small ones."""
-    paths = sorted(path for path in data.rglob("*") if path.is_file())
-    return {path.relative_to(data).as_posix(): _describe(path) for path in paths}
-
-
-def check_files(folder: Path, manifest: Manifest) -> None:
-    """Compare the files of the data folder with the manifest. Extra files do no harm.
-
-    Raises:
-        IndexCorruptError: one is missing, or has another size or hash.
-    """
-    data = folder / manifest.data
-    for name, expected in manifest.files.items():
-        path = data / name
-        if not path.is_file():
-            raise _damaged(path, "it is missing", folder)
-        found = _describe(path)
-        if found.bytes != expected.bytes:
-            raise _damaged(path, f"it has {found.bytes} bytes instead of {expected.bytes}", folder)
-        if expected.sha256 is not None and found.sha256 != expected.sha256:
-            raise _damaged(path, "its content has changed (sha256)", folder)
-
-
 def check_encoder(folder: Path, manifest: Manifest, encoder: Encoder) -> None:
     """Refuse an encoder that is not the one of the index; where its files lie does not matter (cases R05, R06).
 
@@ -245,13 +221,6 @@ def _short(fingerprint: str) -> str:
     """The beginning of the hash and whatever settings follow it: `53aa51172d14:mean:256`."""
     content, colon, settings = fingerprint.partition(":")
     return f"{content[:12]}{colon}{settings}"
-
-
-def _describe(path: Path) -> FileRecord:
-    size = path.stat().st_size
-    if size > _HASHED_UP_TO:
-        return FileRecord(bytes=size, sha256=None)
-    return FileRecord(bytes=size, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _damaged(path: Path, what: str, folder: Path) -> IndexCorruptError:

@@ -33,7 +33,7 @@ _MAX_COUNT = 65_535
 
 def append(connection: Connection, documents: Mapping[str, Sequence[str]]) -> None:
     """Add documents, given as id and terms. None of the ids may exist."""
-    (first,) = connection.execute("SELECT next_number FROM state").fetchone()
+    first = size(connection)
     connection.executemany(
         "INSERT INTO documents VALUES (?, ?, ?)",
         ((number, key, len(documents[key])) for number, key in enumerate(documents, start=first)),
@@ -56,14 +56,29 @@ def remove(connection: Connection, ids: Iterable[str]) -> None:
     connection.executemany("DELETE FROM documents WHERE id = ?", ((key,) for key in ids))
 
 
-def compact(connection: Connection) -> None:
-    """Throw away dead entries, and number the living documents from 0 on in their old order."""
+def size(connection: Connection) -> int:
+    """How many numbers were given since the last compaction: the next one, above all others."""
+    (number,) = connection.execute("SELECT next_number FROM state").fetchone()
+    return int(number)
+
+
+def begin_generation(connection: Connection) -> None:
+    """Tell readers that the documents have changed. Once before each commit of changes."""
+    connection.execute("UPDATE state SET generation = generation + 1")
+
+
+def compact(connection: Connection) -> NDArray[np.int64]:
+    """Throw away dead entries, and number the living documents from 0 on in their old order.
+
+    Returns:
+        Shape (living,): the old number of each document, by its new one.
+    """
     old = np.array(connection.execute("SELECT number FROM documents ORDER BY number").fetchall(), np.int64).ravel()
-    (size,) = connection.execute("SELECT next_number FROM state").fetchone()
-    new = np.full(size, -1, np.int64)
+    taken = size(connection)
+    new = np.full(taken, -1, np.int64)
     new[old] = np.arange(len(old))
     for (term,) in connection.execute("SELECT DISTINCT term FROM postings ORDER BY term").fetchall():
-        numbers, counts = read(connection, term, size)
+        numbers, counts = read(connection, term, taken)
         connection.execute("DELETE FROM postings WHERE term = ?", (term,))
         living = new[numbers] >= 0
         blocks, offsets = np.divmod(new[numbers[living]], _BLOCK)
@@ -77,13 +92,14 @@ def compact(connection: Connection) -> None:
         "UPDATE documents SET number = ? WHERE number = ?", zip(range(len(old)), old.tolist(), strict=True)
     )
     connection.execute("UPDATE state SET next_number = ?", (len(old),))
+    return old
 
 
-def read(connection: Connection, term: str, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def read(connection: Connection, term: str, below: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of the documents that contain a term, dead ones too, and its counts in them, both of shape (n,).
 
     Raises:
-        IndexCorruptError: a list is cut off, or names a number that is not below `size`.
+        IndexCorruptError: a list is cut off, or names a number that is not below `below`.
     """
     numbers, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for block, entries in connection.execute("SELECT block, entries FROM postings WHERE term = ?", (term,)):
@@ -92,7 +108,7 @@ def read(connection: Connection, term: str, size: int) -> tuple[NDArray[np.int64
         table = np.frombuffer(entries, "<u2").astype(np.int64)
         numbers = np.append(numbers, table[::2] + block * _BLOCK)
         counts = np.append(counts, table[1::2])
-    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < size:
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < below:
         raise IndexCorruptError(f"The posting list of {term!r} names unknown documents. Build the index again.")
     return numbers, counts
 

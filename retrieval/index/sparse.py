@@ -99,7 +99,7 @@ class SparseIndex:
     def __len__(self) -> int:
         """Number of documents."""
         with self._database.reading() as connection:
-            return self._snapshot(connection).count
+            return self.count_in(connection)
 
     def ids(self) -> Iterator[str]:
         """All ids, in the order in which they were added."""
@@ -122,18 +122,32 @@ class SparseIndex:
             IndexCorruptError: the file is damaged.
             IndexFolderError: the index was closed, or cannot be read now.
         """
+        with self._database.reading() as connection:
+            return self.search_in(connection, query, k, exclude)
+
+    def search_in(
+        self, connection: Connection, query: str, k: int, exclude: frozenset[str] = frozenset()
+    ) -> list[tuple[str, float]]:
+        """`search` in the state that a connection sees, which is inside a transaction."""
         weights = Counter(self.words(query))
         if k < 1 or not weights:
             return []
-        with self._database.reading() as connection:
-            snapshot = self._snapshot(connection)
-            scores = np.zeros(len(snapshot.norms))
-            # Sorted, so that two queries of the same words have the same scores to the last bit.
-            for term in sorted(islice(weights, _QUERY_TERMS)):
-                numbers, gains = self._gains(connection, term, snapshot)
-                scores[numbers] += weights[term] * gains
-            scores[postings.numbers_of(connection, exclude)] = 0.0
-            return _best(connection, scores, k)
+        snapshot = self._snapshot(connection)
+        scores = np.zeros(len(snapshot.norms))
+        # Sorted, so that two queries of the same words have the same scores to the last bit.
+        for term in sorted(islice(weights, _QUERY_TERMS)):
+            numbers, gains = self._gains(connection, term, snapshot)
+            scores[numbers] += weights[term] * gains
+        scores[postings.numbers_of(connection, exclude)] = 0.0
+        return _best(connection, scores, k)
+
+    def count_in(self, connection: Connection) -> int:
+        """Number of documents in the state that a connection sees."""
+        return self._snapshot(connection).count
+
+    def numbers_in(self, connection: Connection) -> NDArray[np.int64]:
+        """Numbers of the documents, ascending, in the state that a connection sees."""
+        return np.flatnonzero(self._snapshot(connection).living)
 
     def add(self, items: Iterable[tuple[str, str]]) -> None:
         """Add documents, as id and text. An id that exists is replaced; of equal ids the last one counts.
@@ -167,18 +181,16 @@ class SparseIndex:
             postings.remove(connection, ids)
 
     def commit(self) -> None:
-        """Make all changes since the last commit durable and visible.
+        """Make all changes since the last commit durable and visible; throws away dead entries now and then.
 
         Raises:
             IndexFolderError: opened for reading only, or the disk cannot be written.
             IndexCorruptError: the file is damaged.
         """
         with self._database.writing() as connection:
-            (size,) = connection.execute("SELECT next_number FROM state").fetchone()
-            (count,) = connection.execute("SELECT COUNT(*) FROM documents").fetchone()
-            if size - count > max(count, _FEW):  # more dead documents than living ones
+            if is_wasteful(connection):
                 postings.compact(connection)
-            connection.execute("UPDATE state SET generation = generation + 1")
+            postings.begin_generation(connection)
             self._database.commit()
 
     def close(self) -> None:
@@ -223,6 +235,12 @@ class SparseIndex:
             numbers, counts = numbers[living], counts[living]
         idf = math.log(1 + (snapshot.count - len(numbers) + 0.5) / (len(numbers) + 0.5))
         return numbers, idf * (self.k1 + 1) * counts / (counts + snapshot.norms[numbers])
+
+
+def is_wasteful(connection: Connection) -> bool:
+    """Whether more documents are dead than alive, and enough of them that compacting is worth it."""
+    living = int(connection.execute("SELECT COUNT(*) FROM documents").fetchone()[0])
+    return postings.size(connection) - living > max(living, _FEW)
 
 
 def _best(connection: Connection, scores: NDArray[np.float64], k: int) -> list[tuple[str, float]]:

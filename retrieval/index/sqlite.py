@@ -64,7 +64,7 @@ class Database:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise IndexFolderError(f"{path.parent} cannot be made: {error}. Choose another folder.") from error
-        with _typed(path), contextlib.closing(sqlite3.connect(path)) as connection:
+        with typed_errors(path), contextlib.closing(sqlite3.connect(path)) as connection:
             connection.executescript(
                 f"PRAGMA application_id = {application}; PRAGMA user_version = {version}; BEGIN; {schema} COMMIT;"
             )
@@ -78,16 +78,43 @@ class Database:
             IndexCorruptError: the file is damaged.
             IndexFolderError: it cannot be read now, or was closed.
         """
-        with _typed(self.path):
-            connection = self._take()
+        with typed_errors(self.path):
+            connection = self.begin()
             try:
-                connection.execute("BEGIN")
                 yield connection
-                connection.execute("COMMIT")
             except BaseException:
                 connection.close()
                 raise
-            self._give(connection)
+            self.end(connection)
+
+    def begin(self) -> sqlite3.Connection:
+        """What `reading` gives, to be given back by `end`; for a transaction that outlives a block.
+
+        Raises:
+            IndexCorruptError, IndexFolderError: see `reading`.
+        """
+        with typed_errors(self.path):
+            connection = self._take()
+            try:
+                connection.execute("BEGIN")
+                connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only a first read fixes the state
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def end(self, connection: sqlite3.Connection) -> None:
+        """End a transaction that `begin` began. Any thread, once."""
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.Error:  # nothing was written: there is nothing to lose
+            connection.close()
+            return
+        with self._guard:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -103,7 +130,7 @@ class Database:
             raise IndexFolderError(
                 f"{self.path} was opened for reading. Open it with read_only=False to change it."
             )
-        with self._writing, _typed(self.path):
+        with self._writing, typed_errors(self.path):
             if self._closed:
                 raise IndexFolderError(f"{self.path} was closed. Open it again.")
             if self._writer is None:
@@ -124,15 +151,25 @@ class Database:
         Raises:
             IndexFolderError: the disk is full or cannot be written.
         """
-        with self._writing, _typed(self.path):
+        with self._writing, typed_errors(self.path):
             if self._writer is not None and self._writer.in_transaction:
                 self._writer.execute("COMMIT")
 
     def rollback(self) -> None:
         """Drop the changes since the last commit."""
-        with self._writing, _typed(self.path):
+        with self._writing, typed_errors(self.path):
             if self._writer is not None and self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
+
+    def vacuum(self) -> None:
+        """Give the space of what was deleted back to the file system.
+
+        Raises:
+            IndexFolderError: changes wait for a commit, or there is no room for a copy of the file.
+        """
+        with self._writing, typed_errors(self.path):
+            if self._writer is not None:
+                self._writer.execute("VACUUM")
 
     def close(self) -> None:
         """Drop what was not committed and release the file. May be called twice."""
@@ -177,13 +214,6 @@ class Database:
                 return self._idle.pop()
         return self._connect()
 
-    def _give(self, connection: sqlite3.Connection) -> None:
-        with self._guard:
-            if not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
-
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self._read_only else "rw"
         return sqlite3.connect(
@@ -212,7 +242,8 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 @contextmanager
-def _typed(path: Path) -> Iterator[None]:
+def typed_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite says about a file into an error of this package."""
     try:
         yield
     except sqlite3.Error as error:
@@ -222,7 +253,7 @@ def _typed(path: Path) -> Iterator[None]:
             raise IndexCorruptError(f"{path} is damaged: {error}. Build the index again.") from error
         if kind in _BUSY:
             raise IndexFolderError(
-                f"{path} is being written by another process. Wait until that is done, and try again."
+                f"{path} is in use: another process writes it, or reads it for long. Wait for that, and try again."
             ) from error
         raise IndexFolderError(f"{path} cannot be used: {error}. Check the disk and its rights.") from error
 

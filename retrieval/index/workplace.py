@@ -40,7 +40,7 @@ def only_builder(out: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout as error:
         raise IndexBusyError(
-            f"Another process is building the index in {out}. Wait for it, or stop it and start again."
+            f"Another process is building or changing the index in {out}. Wait for it, or stop it and start again."
         ) from error
     try:
         yield

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval import Passage
+from retrieval.corpora import Document, Section
 from retrieval.index import Encoder, TransformerEncoder, build_index, index_info
-from retrieval.index.store import PassageStore
+from retrieval.index.layout import vectors_files
+from retrieval.index.view import Data
 
 TEXTS = {
     "bridge": "The old bridge was built by a captain in the north of the city.",
@@ -37,6 +41,10 @@ def numbered(count: int, *, word: str = "bridge") -> list[dict[str, str]]:
     ]
 
 
+def document(key: str, text: str, title: str = "") -> Document:
+    return Document(id=key, title=title, sections=(Section(text=text),))
+
+
 def made(parent: Path, encoder: Encoder, texts: Iterable[str]) -> Path:
     """The folder of an index of these texts."""
     records = [{"id": str(n), "title": f"Title {n}", "text": text} for n, text in enumerate(texts)]
@@ -46,14 +54,43 @@ def made(parent: Path, encoder: Encoder, texts: Iterable[str]) -> Path:
 
 def stored(out: Path) -> list[Passage]:
     """All passages of an index."""
-    store = PassageStore(out / index_info(out).manifest.data)
-    found = store.rows(0, 1_000_000)
-    store.close()
-    return found
+    with closing(Data(out / index_info(out).manifest.data)) as data, data.view() as view:
+        return list(view.after(0, 1_000_000).values())
 
 
 def vectors(out: Path) -> bytes:
-    return (out / index_info(out).manifest.data / "vectors.npy").read_bytes()
+    (file,) = vectors_files(out / index_info(out).manifest.data)
+    return file.read_bytes()
+
+
+class Hashing:
+    """An encoder without a model: a text is the sum of a vector for each of its words. The same in any batch."""
+
+    name, fingerprint, dims = "hashing", "h" * 64, 16
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([self._row(text) for text in texts], dtype=np.float32).reshape(-1, self.dims)
+
+    def _row(self, text: str) -> NDArray[np.float64]:
+        row = np.full(self.dims, 1e-6)
+        for word in text.lower().split():
+            digest = hashlib.blake2b(word.encode(), digest_size=self.dims).digest()
+            row += np.frombuffer(digest, np.int8)
+        return np.asarray(row / np.linalg.norm(row))
+
+
+class Noting(Hashing):
+    """Notes what it encodes, and fails when it is told to."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.fails = False
+
+    def encode(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        if self.fails:
+            raise RuntimeError("the machine is on fire")
+        self.texts.extend(texts)
+        return super().encode(list(texts))
 
 
 class Counting:

@@ -11,6 +11,7 @@ import pytest
 from retrieval import Passage
 from retrieval.errors import CorpusError, IndexCorruptError, IndexFolderError
 from retrieval.index import LocalIndex, Progress, TransformerEncoder, build_index
+from retrieval.index.layout import vectors_files
 from retrieval.index.manifest import MANIFEST
 from tests.retrieval.indexes import Broken, Counting, jsonl, numbered, stored
 
@@ -123,7 +124,8 @@ def test_a_change_makes_a_new_index(
 
 def test_a_damaged_index_is_built_again(tmp_path: Path, tiny_encoder: TransformerEncoder, corpus: Path) -> None:
     info = build_index(corpus, tmp_path / "index", encoder=tiny_encoder)
-    (tmp_path / "index" / info.manifest.data / "vectors.npy").write_bytes(b"")
+    (vectors,) = vectors_files(tmp_path / "index" / info.manifest.data)
+    vectors.write_bytes(b"")
     build_index(corpus, tmp_path / "index", encoder=tiny_encoder)
     with LocalIndex.open(tmp_path / "index", tiny_encoder) as index:
         assert len(index) == info.manifest.counts.passages > 0

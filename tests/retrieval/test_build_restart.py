@@ -110,7 +110,7 @@ def test_damaged_work_is_refused_once_and_then_begun_again(
     out = tmp_path / "index"
     with pytest.raises(RuntimeError):
         build_index(long_corpus, out, encoder=Counting(tiny_encoder, fails_after=1))
-    (texts,) = out.glob("data-*/passages.sqlite")
+    (texts,) = out.glob("data-*/index.sqlite")
     texts.write_bytes(texts.read_bytes()[:5000])
     with pytest.raises(IndexCorruptError):
         build_index(long_corpus, out, encoder=tiny_encoder)

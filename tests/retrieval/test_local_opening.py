@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,9 +15,17 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.backbones import find_backbone
-from retrieval.errors import BackboneNotFoundError, EncoderMismatchError, IndexCorruptError, IndexNotFoundError
+from retrieval.errors import (
+    BackboneNotFoundError,
+    EncoderMismatchError,
+    IndexCorruptError,
+    IndexFolderError,
+    IndexNotFoundError,
+    IndexVersionError,
+)
 from retrieval.index import LocalIndex, TransformerEncoder, index_info
-from retrieval.index.manifest import MANIFEST
+from retrieval.index.layout import INDEX_FILE, vectors_files
+from retrieval.index.manifest import MANIFEST, read_manifest
 from tests.retrieval.indexes import TEXTS, Changed, made
 
 
@@ -94,26 +105,108 @@ def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
         LocalIndex.open(tmp_path)
 
 
-def test_parts_that_contradict_each_other_are_refused(
+def test_vectors_of_another_index_are_noticed_when_it_is_warmed(
     tmp_path: Path, folder: Path, tiny_encoder: TransformerEncoder
 ) -> None:
-    """R09: files of another index with the right sizes and hashes on paper."""
+    """R09: a file of the right size under the right name."""
     out = Path(shutil.copytree(folder, tmp_path / "copy"))
     other = made(tmp_path, tiny_encoder, [f"The song of {text}" for text in TEXTS.values()])
-    for name in ("vectors.npy", "ids.npy", "passages.sqlite"):
-        copy = Path(shutil.copytree(out, tmp_path / name))
-        data = copy / index_info(copy).manifest.data
-        shutil.copy(other / index_info(other).manifest.data / name, data / name)
-        _forget_files(copy)
-        if name == "vectors.npy":
-            index = LocalIndex.open(copy, tiny_encoder)
-            with pytest.raises(IndexCorruptError, match="no longer makes"):
-                index.warm()
-            continue
-        with pytest.raises(IndexCorruptError, match="another text"):
-            LocalIndex.open(copy, tiny_encoder)
+    shutil.copy(_vectors(other), _vectors(out))
+    index = LocalIndex.open(out, tiny_encoder)
+    with pytest.raises(IndexCorruptError, match="no longer makes"):
+        index.warm()
 
 
-def _forget_files(folder: Path) -> None:
-    fields = json.loads((folder / MANIFEST).read_text()) | {"files": {}}
+def _data(folder: Path) -> Path:
+    return folder / read_manifest(folder).data
+
+
+def _vectors(folder: Path) -> Path:
+    (file,) = vectors_files(_data(folder))
+    return file
+
+
+def _lose_vectors(folder: Path) -> None:
+    _vectors(folder).unlink()
+
+
+def _cut_vectors(folder: Path) -> None:
+    _vectors(folder).write_bytes(_vectors(folder).read_bytes()[:-1])
+
+
+def _spoil_vectors(folder: Path) -> None:
+    content = np.frombuffer(_vectors(folder).read_bytes(), np.float32).copy()
+    content[3] = np.nan
+    _vectors(folder).write_bytes(content.tobytes())
+
+
+def _lose_data(folder: Path) -> None:
+    shutil.rmtree(_data(folder))
+
+
+def _lose_database(folder: Path) -> None:
+    (_data(folder) / INDEX_FILE).unlink()
+
+
+def _cut_database(folder: Path) -> None:
+    path = _data(folder) / INDEX_FILE
+    path.write_bytes(path.read_bytes()[:-4096])
+
+
+def _replace_database(folder: Path) -> None:
+    path = _data(folder) / INDEX_FILE
+    path.unlink()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE photos (name TEXT)")
+
+
+def _sql(statement: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        with contextlib.closing(sqlite3.connect(_data(folder) / INDEX_FILE)) as connection:
+            connection.execute(statement)
+            connection.commit()
+
+    return change
+
+
+def _old_format(folder: Path) -> None:
+    fields = json.loads((folder / MANIFEST).read_text()) | {"format": 1, "files": {}}
     (folder / MANIFEST).write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    ("damage", "kind", "message"),
+    [
+        (_old_format, IndexVersionError, "format 1, this version of sufficit reads format 2"),
+        (_lose_data, IndexCorruptError, "data-.* is missing"),
+        (_lose_database, IndexNotFoundError, "no index.sqlite"),
+        (_cut_database, IndexCorruptError, "index.sqlite is damaged"),
+        (_replace_database, IndexCorruptError, "no index file of this kind"),
+        (_sql("PRAGMA user_version = 99"), IndexVersionError, "version 99"),
+        (_lose_vectors, IndexCorruptError, "vectors of the index are missing"),
+        (_cut_vectors, IndexCorruptError, "vectors of 32 dims"),
+        (_spoil_vectors, IndexCorruptError, "not finite"),
+        (_sql("UPDATE facts SET vectors = '../../secret'"), IndexCorruptError, "names no vectors"),
+        (_sql("UPDATE facts SET dims = 31"), IndexCorruptError, "31 dims, expected 32"),
+        (_sql("DELETE FROM facts"), IndexCorruptError, "names no vectors"),
+        (_sql("UPDATE passages SET text = 'forged'"), IndexCorruptError, "not the one it was"),
+        (_sql("DELETE FROM places"), IndexCorruptError, "lacks 8 passages"),
+        (_sql("DELETE FROM documents WHERE number = 2"), IndexCorruptError, "8 texts of which 7 are indexed"),
+        (_sql("UPDATE state SET next_number = 3"), IndexCorruptError, "beyond its 3 numbers"),
+        (_sql("DROP TABLE passages"), IndexCorruptError, "damaged"),
+    ],
+)
+def test_each_way_to_be_wrong_has_its_error(  # noqa: PLR0917 - pytest passes them by name
+    tmp_path: Path,
+    folder: Path,
+    tiny_encoder: TransformerEncoder,
+    damage: Callable[[Path], None],
+    kind: type[IndexFolderError],
+    message: str,
+) -> None:
+    """R09: told when the index opens, by a type, with what was found and that it must be built again."""
+    out = Path(shutil.copytree(folder, tmp_path / "copy"))
+    damage(out)
+    with pytest.raises(kind, match=message) as caught:
+        LocalIndex.open(out, tiny_encoder)
+    assert re.search("uild .*(again|first)|is missing", str(caught.value))

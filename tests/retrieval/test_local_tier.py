@@ -102,7 +102,7 @@ def test_vectors_that_are_no_numbers_never_rank(folder: Path, tiny_encoder: Tran
 def test_vectors_serve_alone_when_words_cannot_be_searched(
     index: LocalIndex[TransformerEncoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retrieval.index.sparse.SparseIndex.search", _raise)
+    monkeypatch.setattr("retrieval.index.sparse.SparseIndex.search_in", _raise)
     found = ask(LocalTier(index), "the old bridge was built by a captain", k=3)
     assert [event.kind for event in found.events] == ["words_failed"]
     assert found.degraded
@@ -116,7 +116,7 @@ def _raise(*_: object, **__: object) -> None:
 def test_a_tier_of_which_nothing_works_is_a_typed_error(
     folder: Path, tiny_encoder: TransformerEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retrieval.index.sparse.SparseIndex.search", _raise)
+    monkeypatch.setattr("retrieval.index.sparse.SparseIndex.search_in", _raise)
     index = LocalIndex.open(folder, Changed(tiny_encoder, encode=fails))
     with pytest.raises(TierUnavailableError, match="the disk is gone"):
         ask(LocalTier(index), "bridge")

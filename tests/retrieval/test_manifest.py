@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,15 @@ from retrieval.errors import (
 )
 from retrieval.index.encoder import TransformerEncoder
 from retrieval.index.manifest import (
+    DATA_NAME,
     FORMAT,
     MANIFEST,
     CorpusRecord,
     Counts,
     EncoderRecord,
-    IndexInfo,
     Manifest,
     Settings,
     check_encoder,
-    check_files,
-    describe_files,
     read_manifest,
     write_manifest,
 )
@@ -38,10 +37,7 @@ DATA = "data-0123456789ab"
 
 
 def manifest_of(folder: Path, *, dims: int = 32, fingerprint: str = "f" * 64, name: str = "small") -> Manifest:
-    data = folder / DATA
-    (data / "sparse").mkdir(parents=True, exist_ok=True)
-    (data / "vectors.npy").write_bytes(b"v" * 2_000_000)
-    (data / "sparse" / ".words").write_bytes(b"words")
+    (folder / DATA).mkdir(exist_ok=True)
     return Manifest(
         format=FORMAT,
         sufficit="0.1.0",
@@ -49,9 +45,8 @@ def manifest_of(folder: Path, *, dims: int = 32, fingerprint: str = "f" * 64, na
         data=DATA,
         corpus=CorpusRecord(name="corpus.jsonl", sha256="a" * 64),
         encoder=EncoderRecord(name=name, fingerprint=fingerprint, dims=dims),
-        settings=Settings(max_words=150, whole_words=400),
+        settings=Settings(max_words=150, whole_words=400, overlap=1, links=None),
         counts=Counts(documents=3, passages=4, problems={"blank": 1}),
-        files=describe_files(data),
     )
 
 
@@ -64,10 +59,6 @@ def folder(tmp_path: Path) -> Path:
 def test_it_reads_what_it_wrote(folder: Path) -> None:
     manifest = read_manifest(folder)
     assert manifest == manifest_of(folder)
-    check_files(folder, manifest)
-    assert manifest.files["vectors.npy"].sha256 is None
-    assert manifest.files["sparse/.words"].sha256 is not None
-    assert IndexInfo(folder=folder, manifest=manifest).bytes == 2_000_005
 
 
 def test_it_is_replaced_in_one_step(folder: Path) -> None:
@@ -129,16 +120,14 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 
 def _read_and_use(folder: Path) -> None:
-    """Either a typed error that says what to do, or files that lie inside the folder and are as they were."""
+    """Either a typed error that says what to do, or a data folder that lies inside the folder."""
     try:
         manifest = read_manifest(folder)
-        check_files(folder, manifest)
     except IndexFolderError as error:
         _says_what_to_do(error)
         return
-    assert manifest.data == DATA
-    for name in manifest.files:
-        assert (folder / DATA / name).resolve().is_relative_to(folder.resolve())
+    assert re.fullmatch(DATA_NAME, manifest.data)
+    assert (folder / manifest.data).resolve().parent == folder.resolve()
 
 
 def _says_what_to_do(error: IndexFolderError) -> None:
@@ -167,22 +156,6 @@ def test_what_is_no_manifest_is_a_typed_error(folder: Path, content: bytes) -> N
     (folder / MANIFEST).write_bytes(content)
     with pytest.raises(IndexCorruptError, match=MANIFEST):
         read_manifest(folder)
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("vectors.npy", b"short", "bytes instead of 2000000"),
-        ("sparse/.words", b"sword", "sha256"),
-        ("sparse/.words", None, "missing"),
-    ],
-)
-def test_changed_files_are_refused(folder: Path, file: str, content: bytes | None, message: str) -> None:
-    (folder / DATA / file).unlink()
-    if content is not None:
-        (folder / DATA / file).write_bytes(content)
-    with pytest.raises(IndexCorruptError, match=message):
-        check_files(folder, read_manifest(folder))
 
 
 def test_another_width_names_both_models_and_the_remedy(tmp_path: Path, tiny_encoder: TransformerEncoder) -> None:

@@ -1,141 +1,177 @@
-"""Passages go into the store and come out whole, by id, from any thread."""
+"""Documents go into the store and come out as passages, by id, whatever was changed before."""
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval import EvidenceSet, Passage, Provenance
-from retrieval.errors import IndexCorruptError, IndexFolderError, IndexNotFoundError
-from retrieval.index.store import PASSAGES, PassageStore, PassageWriter
+from retrieval import EvidenceSet, Passage
+from retrieval.corpora import Document, Section, passages
+from retrieval.errors import IndexCorruptError, IndexNotFoundError
+from retrieval.index import store
+from retrieval.index.layout import INDEX_FILE, create_database, open_database
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-PLACES = st.builds(Provenance, source_id=WORDS, title=WORDS, section=WORDS, url=st.none() | WORDS)
-PASSAGES_ = st.builds(
-    Passage,
-    text=st.sampled_from(["one", "two", " two ", "ＴＷＯ", "a\x00b", "'; DROP TABLE passages; --"]) | WORDS,
-    title=WORDS,
-    section=WORDS,
-    source_id=WORDS.filter(bool),
+TEXTS = st.sampled_from(["one", "two", " two ", "ＴＷＯ", "a\x00b", "'; DROP TABLE passages; --"]) | WORDS.filter(
+    lambda text: bool(text.strip())
+)
+DOCUMENTS = st.builds(
+    Document,
+    id=st.sampled_from("abc"),
+    title=st.sampled_from(["", "T", "U"]),
     url=st.none() | WORDS,
-    also=st.lists(PLACES, max_size=2).map(tuple),
+    sections=st.lists(st.builds(Section, title=st.sampled_from(["", "s"]), text=TEXTS), max_size=3).map(tuple),
+    aliases=st.lists(WORDS, max_size=2).map(tuple),
 )
 
 
-def stored(folder: Path, passages: list[Passage]) -> PassageStore:
-    with PassageWriter(folder) as writer:
-        for passage in passages:
-            writer.add(passage)
-    return PassageStore(folder)
+def pieces(document: Document) -> list[Passage]:
+    return list(passages(document, max_words=50))
 
 
-@settings(max_examples=25)
-@given(passages=st.lists(PASSAGES_, max_size=8))
-def test_what_goes_in_comes_out_merged(tmp_path_factory: pytest.TempPathFactory, passages: list[Passage]) -> None:
-    """R10: one row a text; each text has all its sources, as merging in memory gives them."""
-    store = stored(tmp_path_factory.mktemp("store"), passages)
-    expected: dict[str, Passage] = {}
-    for passage in passages:
-        known = expected.get(passage.id)
-        expected[passage.id] = passage if known is None else known.merged_with(passage)
-    assert len(store) == len(expected)
-    assert list(store.ids()) == list(expected)
-    found = store.get(list(expected))
-    assert [_as_set(passage) for passage in found] == [_as_set(passage) for passage in expected.values()]
-    assert store.rows(0, 100) == found
-    store.close()
+def put(connection: Connection, documents: Iterable[Document], *, beside: bool = False) -> set[int]:
+    touched: set[int] = set()
+    for document in documents:
+        touched |= store.put(connection, document, pieces(document), beside=beside)
+    store.forget_orphans(connection, touched)
+    return touched
 
 
-def _as_set(passage: Passage) -> tuple[str, Provenance, frozenset[Provenance]]:
-    return passage.text, passage.provenance[0], frozenset(passage.provenance)
+def everything(connection: Connection) -> list[Passage]:
+    return list(store.read_after(connection, 0, 1_000).values())
 
 
-def test_two_texts_of_one_title_are_both_kept(tmp_path: Path) -> None:
-    """R10."""
-    store = stored(tmp_path, [Passage(text="One.", title="T"), Passage(text="Two.", title="T")])
-    assert {passage.text for passage in store.rows(0, 9)} == {"One.", "Two."}
+@contextmanager
+def opened() -> Iterator[Connection]:
+    """A store in memory."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(store.SCHEMA)
+        yield connection
 
 
-def test_a_passage_is_found_in_the_order_that_was_asked(tmp_path: Path) -> None:
-    passages = [Passage(text=f"text {number}", source_id="s") for number in range(1200)]
-    store = stored(tmp_path, passages)
-    wanted = [passages[number].id for number in (1100, 3, 700, 3)]
-    assert [passage.text for passage in store.get(wanted)] == ["text 1100", "text 3", "text 700", "text 3"]
-    assert len(store.get([passage.id for passage in passages])) == 1200
-    assert [passage.text for passage in store.rows(1198, 10)] == ["text 1198", "text 1199"]
-    assert store.get([]) == []
+@contextmanager
+def filed(folder: Path, documents: Iterable[Document]) -> Iterator[Connection]:
+    """A store in the database of an index."""
+    with closing(create_database(folder, dims=4)) as database, database.writing() as connection:
+        put(connection, documents)
+        database.commit()
+        yield connection
 
 
-def test_a_missing_passage_is_a_typed_error(tmp_path: Path) -> None:
-    with pytest.raises(IndexCorruptError, match="lacks 1 passages"):
-        stored(tmp_path, [Passage(text="x")]).get([Passage(text="y").id])
+def text_of(*texts: str, key: str = "a", title: str = "") -> Document:
+    return Document(id=key, title=title, sections=tuple(Section(text=text) for text in texts))
 
 
-def test_a_changed_text_is_not_passed_off_as_the_old_one(tmp_path: Path) -> None:
+@settings(max_examples=30)
+@given(documents=st.lists(DOCUMENTS, max_size=8))
+def test_what_goes_in_comes_out_merged(documents: list[Document]) -> None:
+    """R10: one passage a text, with all its places in order, as merging in memory gives them."""
+    with opened() as connection:
+        put(connection, documents, beside=True)
+        expected: dict[str, Passage] = {}
+        for passage in (piece for document in documents for piece in pieces(document)):
+            known = expected.get(passage.id)
+            expected[passage.id] = passage if known is None else known.merged_with(passage)
+        assert everything(connection) == list(expected.values())
+        assert store.get(connection, list(expected)[::-1], Path("x")) == list(expected.values())[::-1]
+        assert store.counts(connection) == (len(documents), len(expected))
+
+
+@settings(max_examples=60)
+@given(steps=st.lists(st.tuples(DOCUMENTS, st.booleans()), max_size=10))
+def test_any_changes_leave_what_a_fresh_store_has(steps: list[tuple[Document, bool]]) -> None:
+    """Replacing keeps a document's place in the order; deleting leaves nothing; other names follow."""
+    model: dict[str, Document] = {}
+    with opened() as changed, opened() as fresh:
+        for document, deleted in steps:
+            if deleted:
+                rows = store.remove(changed, document.id)
+                assert (rows is not None) == (document.id in model)
+                store.forget_orphans(changed, rows or ())
+                model.pop(document.id, None)
+            else:
+                put(changed, [document])
+                model[document.id] = document
+        put(fresh, model.values())
+        by_id = [{one.id: one for one in everything(connection)} for connection in (changed, fresh)]
+        assert by_id[0] == by_id[1]
+        assert store.counts(changed) == store.counts(fresh)
+        for alias in {alias for document, _ in steps for alias in document.aliases}:
+            assert store.named(changed, alias) == store.named(fresh, alias)
+
+
+def test_a_document_that_is_there_already_changes_nothing() -> None:
+    with opened() as connection:
+        assert len(put(connection, [text_of("One.", "Two.", title="T")])) == 2
+        assert put(connection, [text_of("One.", "Two.", title="T")]) == set()
+        assert len(put(connection, [text_of("One.", "Two.", title="U")])) == 2
+
+
+def test_only_what_has_changed_is_to_be_indexed() -> None:
+    """A text under its old heading is known; one whose first document went away stands under another."""
+    with opened() as connection:
+        put(connection, [text_of("One.", key="a", title="T"), text_of("One.", key="b", title="U")])
+        found = store.read_after(connection, 0, 9)
+        assert store.changed(connection, found) == found
+        store.mark_indexed(connection, found)
+        assert store.changed(connection, found) == {}
+        store.remove(connection, "a")
+        (moved,) = store.changed(connection, store.read_after(connection, 0, 9)).values()
+        assert moved.full_text == "U. One."
+
+
+def test_a_missing_passage_is_a_typed_error() -> None:
+    with opened() as connection, pytest.raises(IndexCorruptError, match="lacks 1 passages"):
+        store.get(connection, [Passage(text="y").id], Path("x"))
+
+
+def test_a_changed_text_is_not_passed_off_as_the_old_one() -> None:
     """The id of what comes out is computed from its text; the row's word is not taken for it."""
-    stored(tmp_path, [Passage(text="x")]).close()
-    with sqlite3.connect(tmp_path / PASSAGES) as connection:
+    with opened() as connection:
+        put(connection, [text_of("x")])
         connection.execute("UPDATE passages SET text = 'forged'")
-    connection.close()
-    with pytest.raises(IndexCorruptError):
-        PassageStore(tmp_path).get([Passage(text="x").id])
+        with pytest.raises(IndexCorruptError, match="not the one it was"):
+            everything(connection)
 
 
-def test_nothing_is_kept_of_a_writer_that_failed(tmp_path: Path) -> None:
-    with contextlib.suppress(RuntimeError), PassageWriter(tmp_path) as writer:
-        writer.add(Passage(text="x"))
-        raise RuntimeError
-    assert len(PassageStore(tmp_path)) == 0
-    with PassageWriter(tmp_path) as writer:
-        assert writer.add(Passage(text="x"))
+def test_other_names_lead_to_documents() -> None:
+    united = Document(id="7", title="United Kingdom", aliases=("UK", "UK"))
+    with opened() as connection:
+        put(connection, [united, Document(id="9", title="Another", aliases=("UK",))])
+        assert store.named(connection, "UK") == [("7", "United Kingdom"), ("9", "Another")]
+        assert store.named(connection, "uk") == []
 
 
-def test_other_names_lead_to_documents(tmp_path: Path) -> None:
-    with PassageWriter(tmp_path) as writer:
-        writer.add_alias("UK", source_id="7", title="United Kingdom")
-        writer.add_alias("UK", source_id="9", title="Another")
-    store = PassageStore(tmp_path)
-    assert store.named("UK") == [("7", "United Kingdom"), ("9", "Another")]
-    assert store.named("uk") == []
-
-
-def test_threads_read_one_store(tmp_path: Path) -> None:
-    passages = [Passage(text=f"text {number}") for number in range(300)]
-    store = stored(tmp_path, passages)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda passage: store.get([passage.id])[0], passages * 3))
-    assert found == passages * 3
-
-
-def test_no_store_is_a_typed_error(tmp_path: Path) -> None:
+def test_no_database_is_a_typed_error(tmp_path: Path) -> None:
     with pytest.raises(IndexNotFoundError):
-        PassageStore(tmp_path)
+        open_database(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\x00" + b"junk" * 300, b"text"])
-def test_an_unreadable_store_is_a_typed_error(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / PASSAGES).write_bytes(content)
+def test_an_unreadable_database_is_a_typed_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / INDEX_FILE).write_bytes(content)
     with pytest.raises(IndexCorruptError, match="Build the index again"):
-        PassageStore(tmp_path)
+        open_database(tmp_path)
 
 
 def test_damage_inside_is_a_typed_error_or_does_no_harm(tmp_path: Path) -> None:
-    passages = [Passage(text=f"text {number} " * 40) for number in range(60)]
-    stored(tmp_path, passages).close()
-    whole = (tmp_path / PASSAGES).read_bytes()
+    with filed(tmp_path, [text_of(f"text {number} " * 40, key=str(number)) for number in range(60)]) as writer:
+        passages = everything(writer)
+    whole = (tmp_path / INDEX_FILE).read_bytes()
     for place in range(100, len(whole), 3001):
         damaged = bytearray(whole)
         damaged[place : place + 64] = b"\xff" * 64
-        (tmp_path / PASSAGES).write_bytes(damaged)
+        (tmp_path / INDEX_FILE).write_bytes(damaged)
         try:
-            store = PassageStore(tmp_path)
-            found = store.get([passage.id for passage in passages])
+            with closing(open_database(tmp_path)) as database, database.reading() as connection:
+                found = store.get(connection, [passage.id for passage in passages], database.path)
         except IndexCorruptError:
             continue
         assert [passage.id for passage in found] == [passage.id for passage in passages]
@@ -144,13 +180,6 @@ def test_damage_inside_is_a_typed_error_or_does_no_harm(tmp_path: Path) -> None:
 def test_a_folder_with_odd_signs_in_its_name_works(tmp_path: Path) -> None:
     folder = tmp_path / "a b?c#d%20 é"
     folder.mkdir()
-    assert len(stored(folder, [Passage(text="x")])) == 1
-
-
-def test_passages_of_a_closed_store_stay_usable(tmp_path: Path) -> None:
-    store = stored(tmp_path, [Passage(text="x")])
-    found = store.rows(0, 1)
-    store.close()
+    with filed(folder, [text_of("x")]) as connection:
+        found = everything(connection)
     assert len(EvidenceSet.of(found)) == 1
-    with pytest.raises(IndexFolderError, match="closed"):
-        store.rows(0, 1)

@@ -1,0 +1,80 @@
+"""The changes that a command line makes: a corpus added to an index, documents deleted from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ..corpora import Corpus, Document, open_corpus
+from .build import Progress
+from .encoder import Encoder
+from .links import LinkRule
+from .manifest import IndexInfo
+from .writer import IndexWriter
+
+
+def add_to_index(
+    corpus_path: Path | str,
+    folder: Path | str,
+    *,
+    encoder: Encoder,
+    links: LinkRule | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> IndexInfo:
+    """Add the documents of a corpus to an index; those whose id is known are replaced. Blocking.
+
+    Batches are committed as they go. If it is interrupted, the same call goes on: what is in the index already is
+    neither encoded nor written again.
+
+    Args:
+        corpus_path: See `retrieval.corpora.open_corpus`.
+        folder: The index.
+        encoder: The one that built it.
+        links: The rule with which it was built; None if there was none.
+        progress: Called from this thread, often; `vectors` is about one batch after the other.
+
+    Raises:
+        CorpusError: the corpus cannot be read.
+        IndexBusyError, IndexFolderError, EncoderMismatchError, ValueError: see `IndexWriter`.
+    """
+    corpus = open_corpus(corpus_path)
+    done = 0
+
+    def encoded(now: int, total: int) -> None:
+        nonlocal done
+        progress(Progress(phase="vectors", done=done + now, total=done + total, unit="passages"))
+        done += total if now == total else 0
+
+    with IndexWriter.open(folder, encoder, links=links) as writer:
+        writer.add(_told(corpus, progress), whole=corpus.format == "jsonl", progress=encoded)
+        writer.commit(progress=encoded)
+        return writer.info
+
+
+def delete_from_index(
+    ids: Iterable[str],
+    folder: Path | str,
+    *,
+    encoder: Encoder,
+    links: LinkRule | None = None,
+    missing_ok: bool = False,
+) -> IndexInfo:
+    """Delete documents from an index, all or none.
+
+    The encoder is needed where a text lives on under the heading of another document.
+
+    Raises:
+        DocumentUnknownError: an id is unknown and `missing_ok` is not set.
+        IndexBusyError, IndexFolderError, EncoderMismatchError, ValueError: see `IndexWriter`.
+    """
+    with IndexWriter.open(folder, encoder, links=links) as writer:
+        writer.delete(ids, missing_ok=missing_ok)
+        writer.commit()
+        return writer.info
+
+
+def _told(corpus: Corpus, progress: Callable[[Progress], None]) -> Iterator[Document]:
+    for document in corpus:
+        yield document
+        read = corpus.progress
+        progress(Progress(phase="reading", done=read.done, total=read.total, unit="bytes"))
