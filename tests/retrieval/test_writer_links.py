@@ -1,7 +1,10 @@
-"""A writer keeps the links of passages up to date, and refuses what it must not change."""
+"""A writer keeps the links of passages up to date, and refuses what it must not or cannot change."""
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,7 @@ from retrieval.errors import (
 from retrieval.index import IndexWriter, LinkRule, LocalIndex, build_index
 from retrieval.index.links import Links, link_key
 from retrieval.index.manifest import MANIFEST
-from tests.retrieval.indexes import Hashing, Noting, document, jsonl, numbered
+from tests.retrieval.indexes import Hashing, Noting, document, jsonl, numbered, stored
 
 
 @pytest.fixture
@@ -82,3 +85,29 @@ def test_what_is_no_index_to_change_is_refused_and_left_alone(tmp_path: Path, fo
     (folder / MANIFEST).write_text((folder / MANIFEST).read_text().replace('"format": 2', '"format": 1'))
     with pytest.raises(IndexVersionError, match="format 1"):
         IndexWriter.open(folder, Hashing())
+
+
+def test_a_full_disk_leaves_the_last_commit(folder: Path) -> None:
+    """Wherever it fills up, in texts, words or vectors: a typed error, and the index is as it was."""
+    before = stored(folder)
+    for room in (1 << 9, 1 << 14, 1 << 16, 1 << 17):
+        with (
+            IndexWriter.open(folder, Hashing()) as writer,
+            small_files(room),
+            pytest.raises(IndexFolderError, match="its rights"),
+        ):
+            writer.add(document(f"new {number}", f"Moor {number} is wet. " * 9) for number in range(300))
+            writer.commit()
+        with LocalIndex.open(folder, Hashing()) as index:
+            assert list(index) == before
+
+
+@contextmanager
+def small_files(room: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes, which the system refuses as it refuses a write to a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
