@@ -96,10 +96,14 @@ def test_a_full_disk_leaves_the_last_commit(folder: Path) -> None:
             small_files(room),
             pytest.raises(IndexFolderError, match="its rights"),
         ):
-            writer.add(document(f"new {number}", f"Moor {number} is wet. " * 9) for number in range(300))
-            writer.commit()
+            _fill(writer)
         with LocalIndex.open(folder, Hashing()) as index:
             assert list(index) == before
+
+
+def _fill(writer: IndexWriter) -> None:
+    writer.add(document(f"new {number}", f"Moor {number} is wet. " * 9) for number in range(300))
+    writer.commit()
 
 
 @contextmanager
