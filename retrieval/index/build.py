@@ -48,10 +48,11 @@ _READ = "read.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a build is."""
+    """How far a build or an addition is."""
 
     phase: Literal["reading", "words", "vectors"]
-    """Reading the corpus, indexing words, encoding; in this order."""
+    """Reading the corpus, indexing words, encoding. A build goes through them in this order; an addition reads and
+    encodes by turns."""
     done: int
     total: int
     unit: Literal["bytes", "passages"]

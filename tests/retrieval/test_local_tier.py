@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval import Request, Retrieved, Retriever
-from retrieval.errors import TierTimeoutError, TierUnavailableError
-from retrieval.index import LocalIndex, LocalTier, TransformerEncoder
+from retrieval.errors import IndexFolderError, TierTimeoutError, TierUnavailableError
+from retrieval.index import IndexWriter, LocalIndex, LocalTier, TransformerEncoder
 from tests.retrieval.indexes import TEXTS, Changed, made
 
 
@@ -141,6 +141,38 @@ def test_a_deadline_passes_while_the_encoder_works(folder: Path, tiny_encoder: T
             asyncio.run(LocalTier(index).retrieve(Request(query="bridge", k=1, deadline=time.monotonic() + 0.05)))
     finally:
         release.set()
+
+
+def test_a_cancelled_search_lets_go_of_the_state_that_it_saw(
+    tmp_path: Path, tiny_encoder: TransformerEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L13: a writer, which needs a moment without a reader to begin, is not kept out by what was abandoned."""
+    monkeypatch.setattr("retrieval.index.sqlite._BUSY_SECONDS", 0.05)
+    begun, release = threading.Event(), threading.Event()
+
+    def slow(texts: Sequence[str]) -> NDArray[np.float32]:
+        begun.set()
+        release.wait(30.0)
+        return tiny_encoder.encode(texts)
+
+    out = made(tmp_path, tiny_encoder, TEXTS.values())
+    index = LocalIndex.open(out, Changed(tiny_encoder, encode=slow))
+
+    async def cancelled() -> None:
+        search = asyncio.create_task(LocalTier(index).retrieve(Request(query="bridge", k=1)))
+        assert await asyncio.to_thread(begun.wait, 30.0)
+        with pytest.raises(IndexFolderError, match="in use"):
+            IndexWriter.open(out, tiny_encoder)
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+        IndexWriter.open(out, tiny_encoder).close()
+
+    try:
+        asyncio.run(cancelled())
+    finally:
+        release.set()
+    index.close()
 
 
 def test_nothing_is_encoded_on_the_event_loop(folder: Path, tiny_encoder: TransformerEncoder) -> None:
