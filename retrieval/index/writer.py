@@ -57,6 +57,7 @@ class IndexWriter:
         self._sparse = SparseIndex(self._database)
         with self._database.writing() as connection:  # not later: whoever reads for long is told of now
             facts, rows = read_facts(connection), postings.size(connection)
+            self._known_changes = connection.total_changes  # counted by SQLite, in rows
         for path in vectors_files(self._data):
             if path.name != facts.vectors:  # a writer was killed around its compaction
                 path.unlink()
@@ -155,20 +156,8 @@ class IndexWriter:
             IndexFolderError: the disk is full or cannot be written, or the index is damaged.
             ValueError: the encoder returned rows that are not of length one.
         """
-        with self._undone_on_error():
-            if not self._touched:
-                self._database.commit()
-                return
-            fresh = self._settle()
-            index_words(self._database, self._sparse, self._encoded(fresh, progress), self._links)
-            with self._database.writing() as connection:
-                wasteful = is_wasteful(connection)
-                self._vectors.sync()  # before the database names them
-                if postings.size(connection) != self._vectors.done:
-                    raise IndexCorruptError("Words and vectors are out of step. Build the index again.")
-                self._commit(connection)
-        if wasteful:
-            self.compact()
+        if self._apply(progress):
+            self._compact()
 
     def compact(self) -> None:
         """Throw away what deleted and replaced passages left behind. Commits; `commit` does it now and then.
@@ -176,20 +165,8 @@ class IndexWriter:
         Raises:
             IndexFolderError: the disk is full or cannot be written, or the index is damaged.
         """
-        if self._touched:
-            self.commit()
-        old = self._vectors.path
-        with self._undone_on_error(), self._database.writing() as connection:
-            order = postings.compact(connection)
-            name = new_vectors_name()
-            with contextlib.closing(VectorFile(self._data / name, dims=self._encoder.dims)) as fresh:
-                self._copy(order, fresh)
-            connection.execute("UPDATE facts SET vectors = ?", (name,))
-            self._commit(connection)
-        with contextlib.suppress(OSError):  # the next writer tries again
-            old.unlink()
-        with contextlib.suppress(IndexFolderError):  # it only gives back space
-            self._database.vacuum()
+        self._apply(lambda *_: None)
+        self._compact()
 
     def close(self) -> None:
         """Drop what was not committed and release the index. May be called twice."""
@@ -203,6 +180,35 @@ class IndexWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _apply(self, progress: Callable[[int, int], None]) -> bool:
+        """Commit what has changed, if anything has; whether it is time to compact."""
+        with self._undone_on_error(), self._database.writing() as connection:
+            if connection.total_changes == self._known_changes:
+                return False
+            index_words(self._database, self._sparse, self._encoded(self._settle(), progress), self._links)
+            self._vectors.sync()  # before the database names them
+            if postings.size(connection) != self._vectors.done:
+                raise IndexCorruptError(
+                    f"Words and vectors in {self._data} are out of step. Build the index again."
+                )
+            wasteful = is_wasteful(connection)
+            self._commit(connection)
+            return wasteful
+
+    def _compact(self) -> None:
+        old = self._vectors.path
+        with self._undone_on_error(), self._database.writing() as connection:
+            order = postings.compact(connection)
+            name = new_vectors_name()
+            with contextlib.closing(VectorFile(self._data / name, dims=self._encoder.dims)) as fresh:
+                self._copy(order, fresh)
+            connection.execute("UPDATE facts SET vectors = ?", (name,))
+            self._commit(connection)
+        with contextlib.suppress(OSError):  # the next writer tries again
+            old.unlink()
+        with contextlib.suppress(IndexFolderError):  # it only gives back space
+            self._database.vacuum()
 
     def _settle(self) -> list[int]:
         """Take away texts that stand nowhere any more, link the others anew; the rows that are to be encoded."""
@@ -246,8 +252,10 @@ class IndexWriter:
     def _restore(self) -> None:
         """Begin again from what is committed."""
         self._touched.clear()
-        with self._database.reading() as connection:
+        with self._database.writing() as connection:
             facts, rows = read_facts(connection), postings.size(connection)
+            self._known_changes = connection.total_changes
+        self._database.rollback()  # an open transaction would keep the space from being given back
         self._vectors.close()
         self._vectors = self._opened(facts.vectors, rows)
 

@@ -91,6 +91,18 @@ def test_an_unknown_id_deletes_nothing_unless_it_may_be_missing(folder: Path, en
     assert index_info(folder).documents == 4
 
 
+def test_a_document_without_a_text_is_a_document(folder: Path, encoder: Noting) -> None:
+    """It has no passage, and yet adding and deleting it are changes."""
+    with IndexWriter.open(folder, encoder) as writer:
+        writer.add([Document(id="9", title="Moor")])
+        writer.commit()
+        writer.commit()
+        assert (index_info(folder).documents, index_info(folder).changes) == (6, 1)
+        assert writer.delete(["9"]) == 1
+        writer.commit()
+    assert (index_info(folder).documents, index_info(folder).changes) == (5, 2)
+
+
 def test_what_was_not_committed_is_gone(folder: Path, encoder: Noting) -> None:
     before = stored(folder)
     with IndexWriter.open(folder, encoder) as writer:
@@ -201,6 +213,19 @@ def test_compaction_shrinks_the_files_and_changes_no_answer(folder: Path, encode
         writer.add([document("new", "A new moor.")])
         writer.commit()
         assert found(index, "moor")[0] == "A new moor."
+
+
+def test_compaction_gives_the_space_of_texts_back(folder: Path, encoder: Noting) -> None:
+    (database,) = folder.glob("data-*/index.sqlite")
+    delete = [str(number) for number in range(300)]
+    with IndexWriter.open(folder, encoder) as writer:
+        writer.add(document(key, f"A castle numbered {key} stands. " * 20) for key in delete)
+        writer.commit()
+    size = database.stat().st_size
+    with IndexWriter.open(folder, encoder) as writer:
+        writer.delete(delete)
+        writer.compact()
+    assert database.stat().st_size < size / 2
 
 
 def _vectors(folder: Path) -> Path:

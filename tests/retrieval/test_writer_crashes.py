@@ -17,7 +17,7 @@ from retrieval.index.dense import VectorFile
 from retrieval.index.layout import vectors_files
 from tests.retrieval.indexes import Hashing, jsonl
 
-SEEDS, OPERATIONS = 10, 1_000
+SEEDS, OPERATIONS = 5, 2_000
 SUBJECTS = ("The old river", "A red bridge", "The king of the north", "Queen")
 WORDS = ("city", "tower", "island", "castle", "ship", "captain", "novel", "song")
 QUERIES = ("old bridge of the king", "red river tower", "A captain and the novel island")
@@ -174,7 +174,7 @@ def test_changes_and_crashes_leave_what_was_committed(
     done = crashes = 0
     while done < OPERATIONS:
         machine = disk(folder, generator)
-        machine.arm(generator.randint(1, 1_200))
+        machine.arm(generator.randint(1, 1_300))
         pending = dict(committed)
         try:
             with IndexWriter.open(folder, Hashing()) as writer:
