@@ -19,7 +19,9 @@ from .errors import ConfigError
 from .loop import SearchAgent
 from .parts import LoopSettings
 from .query import GapPlanner
+from .ranking import ChainRanker
 from .seams import Answerer, QueryPlanner
+from .views import Views
 
 if TYPE_CHECKING:
     from .llm.client import ChatClient
@@ -54,13 +56,15 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
     local.warm()
     scorer = RinseScorer.small(encoder=local.encoder)
     policy = _policy(settings, scorer.fingerprint)
+    views = Views()
     return SearchAgent(
         tiers=[Tier(name="local", retriever=LocalTier(local), k=settings.k)],
         scorer=scorer,
         policy=policy,
         budget=_budget(settings, policy),
-        planner=_planner(settings, client, GapPlanner(local.encoder)),
+        planner=_planner(settings, client, GapPlanner(views=views)),
         answerer=_answerer(settings, client, ExtractiveAnswerer(local.encoder)),
+        ranker=ChainRanker(views=views),
         settings=_loop_settings(client),
         connections=[client] if client else [],
     )

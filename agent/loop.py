@@ -20,8 +20,9 @@ from rinse import SufficiencyScorer
 
 from .errors import ConfigError
 from .parts import LoopSettings, Parts
+from .ranking import ChainRanker
 from .result import SearchResult, Turn
-from .seams import Answerer, Connected, Observer, QueryPlanner, Verifier
+from .seams import Answerer, Connected, Observer, QueryPlanner, Ranker, Verifier
 from .search import Search
 from .trace import FileTrace, NoTrace, TraceSink
 
@@ -45,6 +46,7 @@ class SearchAgent:
         answerer: Answers from the evidence; None for searches that only collect evidence.
         observers: For policies that require more than the score.
         verifier: Looks at an answer before it is returned.
+        ranker: Orders the evidence for the answerer and the result; None = `ChainRanker()`.
         budget: The default budget of a search.
         settings: How the loop behaves.
         connections: Closed by `aclose`, or at the end of `async with agent:`; `run_sync` closes them itself.
@@ -64,6 +66,7 @@ class SearchAgent:
         answerer: Answerer | None = None,
         observers: Iterable[Observer] = (),
         verifier: Verifier | None = None,
+        ranker: Ranker | None = None,
         budget: Budget | None = None,
         settings: LoopSettings | None = None,
         connections: Iterable[Connected] = (),
@@ -78,6 +81,7 @@ class SearchAgent:
             answerer=answerer,
             observers={observer.name: observer for observer in observers},
             verifier=verifier,
+            ranker=ranker or ChainRanker(),
             settings=settings or LoopSettings(),
         )
 

@@ -10,7 +10,8 @@ from policies import StopPolicy
 from rinse import SufficiencyScorer
 
 from .errors import ConfigError, MissingObserverError
-from .seams import Answerer, Observer, QueryPlanner, Verifier
+from .ranking import ChainRanker
+from .seams import Answerer, Observer, QueryPlanner, Ranker, Verifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class LoopSettings:
 
     queries_per_turn: int = 2
     """The most queries that one turn asks, 1 or 2."""
-    exclude_known: bool = False
+    exclude_known: bool = True
     """Ask tiers to leave out what the evidence holds already, so that they dig deeper instead."""
     plan_seconds: float = 30.0
     """Longest time for one plan."""
@@ -61,6 +62,7 @@ class Parts:
     """None: searches end with evidence but without an answer's text, as a shared cache wants it."""
     observers: Mapping[str, Observer] = field(default_factory=dict)
     verifier: Verifier | None = None
+    ranker: Ranker = field(default_factory=ChainRanker)
     settings: LoopSettings = field(default_factory=LoopSettings)
     clock: Callable[[], float] = time.monotonic
     """Measures durations; injected in tests."""

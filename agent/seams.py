@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -17,7 +17,8 @@ class Plan:
     queries: tuple[str, ...] = ()
     """At most two are asked in one turn; none: there is nothing left to ask."""
     seeds: tuple[str, ...] = ()
-    """Ids of passages from whose links a tier may go on."""
+    """Ids of passages from whose links a tier may go on, the most promising first; they are dealt out among the
+    queries in turn."""
     reason: str = ""
     """For the trace: what these queries are after."""
     spend: Spend = Spend()
@@ -46,6 +47,26 @@ class QueryPlanner(Protocol):
 
         Raises:
             PlanError: it cannot plan; the loop then asks the question itself, once.
+        """
+        ...
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Orders the evidence of a search for a reader with room for few passages.
+
+    Contract: deterministic; thread-safe; blocking, therefore called from a worker thread.
+    """
+
+    def rank(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> Ranking:
+        """Order `evidence`.
+
+        Args:
+            question: The user's question.
+            evidence: What to order.
+            rankings: Ids, best first: of the given evidence if there was any, then one list a call; together they
+                hold every id of the evidence. Others are left out of the ranking, and so are ids that are not in
+                the evidence.
         """
         ...
 

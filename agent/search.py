@@ -28,7 +28,6 @@ from .itinerary import Itinerary
 from .meter import Meter
 from .parts import Parts
 from .planning import plan_turn
-from .ranking import rank_evidence
 from .result import SearchResult, Turn
 from .seams import Plan
 from .trace import TraceSink
@@ -122,9 +121,10 @@ class Search:
         """Ask the planned queries, take in what is new, score, decide, and plan the next turn."""
         started, tier = self._parts.clock(), self._itinerary.tier
         queries = plan.queries[: self._meter.affordable_calls(len(plan.queries), tier.price)]
+        seeds = [plan.seeds[place :: len(queries)] for place in range(len(queries))]
         outcomes = await call_tier(
             tier,
-            [self._request(tier, query, plan) for query in queries],
+            [self._request(tier, query, own) for query, own in zip(queries, seeds, strict=True)],
             seconds_left=lambda: self._meter.left().seconds,
         )
         self._take_in(outcomes)
@@ -133,7 +133,7 @@ class Search:
         await self._emit_turn(tier.name, plan, outcomes, settled, scored=scored, started=started)
         return settled
 
-    def _request(self, tier: Tier, query: str, plan: Plan) -> Request:
+    def _request(self, tier: Tier, query: str, seeds: tuple[str, ...]) -> Request:
         exclude = frozenset(self._evidence.ids) if self._parts.settings.exclude_known else frozenset[str]()
         sufficiency = self._assessment.sufficiency
         return Request(
@@ -141,7 +141,7 @@ class Search:
             k=tier.k,
             question=self._question,
             gaps=tuple(gap.text for gap in sufficiency.gaps) if sufficiency else (),
-            seeds=plan.seeds,
+            seeds=seeds,
             exclude=exclude,
             budget=self._meter.left(),
         )
@@ -211,7 +211,7 @@ class Search:
         )
 
     async def _ranking(self) -> Ranking:
-        return await in_worker(rank_evidence, self._question, self._evidence, tuple(self._rankings))
+        return await in_worker(self._parts.ranker.rank, self._question, self._evidence, tuple(self._rankings))
 
     def _note(self, events: Sequence[Event], *, degraded: bool | None = None) -> None:
         """Keep events for the next turn; by default an event means that something is degraded."""

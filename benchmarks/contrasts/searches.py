@@ -160,6 +160,6 @@ def _hop_agent(index: LocalIndex[TransformerEncoder]) -> SearchAgent:
         tiers=[Tier(name="local", retriever=LocalTier(index), k=DEPTH)],
         scorer=RinseScorer.small(encoder=index.encoder),
         policy=FixedK(CALLS),
-        planner=GapPlanner(index.encoder),
+        planner=GapPlanner(),
         budget=Budget(max_calls=CALLS, max_turns=None, max_seconds=None),
     )
