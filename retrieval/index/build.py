@@ -21,6 +21,7 @@ from .dense import VectorFile, whole_rows
 from .encoder import Encoder
 from .info import index_info
 from .layout import INDEX_FILE, create_database, open_database, read_facts, vectors_files
+from .link_rule import NAME_LINKS
 from .links import LinkRule
 from .manifest import (
     FORMAT,
@@ -66,7 +67,7 @@ def build_index(
     max_words: int = MAX_WORDS,
     whole_words: int = WHOLE_WORDS,
     overlap: int = OVERLAP,
-    links: LinkRule | None = None,
+    links: LinkRule | None = NAME_LINKS,
     progress: Callable[[Progress], None] = lambda _: None,
     force: bool = False,
 ) -> IndexInfo:

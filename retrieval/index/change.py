@@ -8,6 +8,7 @@ from pathlib import Path
 from ..corpora import Corpus, Document, open_corpus
 from .build import Progress
 from .encoder import Encoder
+from .link_rule import NAME_LINKS
 from .links import LinkRule
 from .manifest import IndexInfo
 from .writer import IndexWriter
@@ -18,7 +19,7 @@ def add_to_index(
     folder: Path | str,
     *,
     encoder: Encoder,
-    links: LinkRule | None = None,
+    links: LinkRule | None = NAME_LINKS,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> IndexInfo:
     """Add the documents of a corpus to an index; those whose id is known are replaced. Blocking.
@@ -56,7 +57,7 @@ def delete_from_index(
     folder: Path | str,
     *,
     encoder: Encoder,
-    links: LinkRule | None = None,
+    links: LinkRule | None = NAME_LINKS,
     missing_ok: bool = False,
 ) -> IndexInfo:
     """Delete documents from an index, all or none.

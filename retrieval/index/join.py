@@ -1,4 +1,4 @@
-"""What words and vectors found, joined by reciprocal rank fusion."""
+"""What words, vectors and links found, joined by reciprocal rank fusion."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ COSINE_FLOOR = 0.5
 """Where no passage shares a word with the query, the least cosine that is evidence (same note)."""
 
 Ranking = list[tuple[str, float]]
-Half = Callable[[str, int, frozenset[str], View], Ranking]
 
 
-def outcome(half: Half, query: str, k: int, exclude: frozenset[str], view: View) -> Ranking | Exception:
-    """What one half found, or why it failed: the other half may still serve."""
+def outcome(search: Callable[[], Ranking]) -> Ranking | Exception:
+    """What one way of searching found, or why it failed: the others may still serve."""
     try:
-        return half(query, k, exclude, view)
-    except Exception as error:  # noqa: BLE001 - whatever a model or an engine raises, the other half still works
+        return search()
+    except Exception as error:  # noqa: BLE001 - whatever a model or an engine raises, the others still work
         return error
 
 
@@ -34,29 +33,29 @@ def join(
     words: Ranking | Exception,
     vectors: Ranking | Exception,
     *,
+    links: Ranking | Exception,
     tier: str = "local",
 ) -> Retrieved:
-    """Fuse what the halves found, or what was found by the half that did not fail, and fetch the passages.
+    """Fuse what was found, leaving out what failed, and fetch the passages. Links alone are no search.
 
     Raises:
-        TierUnavailableError: both failed.
+        TierUnavailableError: words and vectors failed.
         IndexCorruptError: a passage is missing in the state that was searched.
     """
     events = tuple(
         Event(kind=kind, detail=str(half) or repr(half), where=tier)
-        for kind, half in (("words_failed", words), ("vectors_failed", vectors))
+        for kind, half in (("words_failed", words), ("vectors_failed", vectors), ("links_failed", links))
         if isinstance(half, Exception)
     )
-    if len(events) == 2:
+    if isinstance(words, Exception) and isinstance(vectors, Exception):
         raise TierUnavailableError(
             f"Neither words nor vectors of the index can be searched: {events[0].detail}"
-        ) from (words if isinstance(words, Exception) else None)
-    by_words = [] if isinstance(words, Exception) else words
-    by_vectors = [] if isinstance(vectors, Exception) else vectors
+        ) from words
+    by_words, by_vectors, by_links = ([] if isinstance(one, Exception) else one for one in (words, vectors, links))
     if not by_words:
         by_vectors = [hit for hit in by_vectors if hit[1] >= COSINE_FLOOR]
     fused = reciprocal_rank_fusion(
-        [[key for key, _ in ranking] for ranking in (by_words, by_vectors)], constant=RRF_CONSTANT
+        [[key for key, _ in ranking] for ranking in (by_words, by_vectors, by_links)], constant=RRF_CONSTANT
     )[: max(k, 0)]
     passages = view.passages([key for key, _ in fused])
     now = time.time()

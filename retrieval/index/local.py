@@ -6,7 +6,7 @@ import contextlib
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar, overload
@@ -20,6 +20,7 @@ from ..retriever import Retrieved
 from ..text import tokenise
 from .check import check
 from .encoder import Encoder, TransformerEncoder
+from .hop import linked
 from .info import encoder_of, info_of
 from .join import Ranking, join, outcome
 from .manifest import IndexInfo, Manifest, check_encoder, read_manifest
@@ -30,7 +31,9 @@ E = TypeVar("E", bound=Encoder)
 E_co = TypeVar("E_co", bound=Encoder, covariant=True)
 
 DEPTH = 100
-"""Fewest candidates that each half gives to the fusion."""
+"""Fewest candidates that words, vectors and links each give to the fusion."""
+LINK_WEIGHT = 0.3
+"""What a link of strength 1 is worth beside a cosine (docs/decisions/010-ranking.md)."""
 _QUERIES_KEPT = 1024
 _BATCH = 1000
 
@@ -172,8 +175,10 @@ class LocalIndex(Generic[E_co]):
         except IndexFolderError as error:
             raise TierUnavailableError(f"The index in {self._folder} cannot be searched: {error}") from error
         with view:
-            halves = [outcome(half, query, k, exclude, view) for half in (self.by_words, self.by_vectors)]
-            return join(view, query, k, *halves)
+            words, vectors = (
+                outcome(partial(half, query, k, exclude, view)) for half in (self.by_words, self.by_vectors)
+            )
+            return join(view, query, k, words, vectors, links=[])
 
     def by_words(
         self, query: str, k: int, exclude: frozenset[str] = frozenset(), view: View | None = None
@@ -202,6 +207,38 @@ class LocalIndex(Generic[E_co]):
         vector = self._vector(query)
         with _or_own(view, self.view) as seen:
             return seen.nearest(vector, max(DEPTH, 4 * k), exclude)
+
+    def by_links(
+        self,
+        seeds: Sequence[str],
+        question: str,
+        k: int,
+        exclude: frozenset[str] = frozenset(),
+        view: View | None = None,
+    ) -> Ranking:
+        """Candidates for `k` hits that the seeds are linked with: `(id, score)`, best first.
+
+        They are ordered by the cosine of their vectors and the question's, and by the strength of their links.
+
+        Args:
+            seeds: Ids of passages to go on from; unknown ones are ignored.
+            question: The user's question; what it names itself links nothing.
+            k: Hits wanted.
+            exclude: Ids that must not be among them.
+            view: The state that is searched; None = what is committed now.
+        """
+        question = _clean(question)
+        if k < 1 or not seeds or not tokenise(question):
+            return []
+        vector = self._vector(question)
+        with _or_own(view, self.view) as seen:
+            with seen.links() as links:
+                found = linked(links, seeds, question)
+            ids = sorted(found.keys() - exclude - set(seeds))
+            scores = {
+                key: LINK_WEIGHT * found[key] + float(own @ vector) for key, own in seen.vectors(ids).items()
+            }
+        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: max(DEPTH, 4 * k)]
 
     def _encode(self, query: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._encoder.encode([query])[0]

@@ -113,18 +113,6 @@ def read(connection: Connection, term: str, below: int) -> tuple[NDArray[np.int6
     return numbers, counts
 
 
-def numbers_of(connection: Connection, ids: Iterable[str]) -> list[int]:
-    """Numbers of the documents with these ids, in no order; ids that do not exist are ignored."""
-    return [
-        number
-        for some in in_parts(ids)
-        for (number,) in connection.execute(
-            f"SELECT number FROM documents WHERE id IN ({marks(some)})",  # noqa: S608 - only question marks
-            some,
-        )
-    ]
-
-
 def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
     """Ids by number, of the documents that exist."""
     return {
@@ -132,6 +120,18 @@ def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
         for some in in_parts(numbers)
         for number, key in connection.execute(
             f"SELECT number, id FROM documents WHERE number IN ({marks(some)})",  # noqa: S608 - only question marks
+            some,
+        )
+    }
+
+
+def numbers_of(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
+    """Numbers by id, in no order; ids that do not exist are not in the answer."""
+    return {
+        key: number
+        for some in in_parts(ids)
+        for key, number in connection.execute(
+            f"SELECT id, number FROM documents WHERE id IN ({marks(some)})",  # noqa: S608 - only question marks
             some,
         )
     }

@@ -138,7 +138,7 @@ class SparseIndex:
         for term in sorted(islice(weights, _QUERY_TERMS)):
             numbers, gains = self._gains(connection, term, snapshot)
             scores[numbers] += weights[term] * gains
-        scores[postings.numbers_of(connection, exclude)] = 0.0
+        scores[list(postings.numbers_of(connection, exclude).values())] = 0.0
         return _best(connection, scores, k)
 
     def count_in(self, connection: Connection) -> int:

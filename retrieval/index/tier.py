@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from functools import partial
 
 from ..compute import in_worker
 from ..errors import IndexFolderError, TierTimeoutError, TierUnavailableError
 from ..retriever import Request, Retrieved
 from .encoder import Encoder
-from .join import join, outcome
+from .join import Ranking, join, outcome
 from .local import LocalIndex
+from .view import View
 
 
 class LocalTier:
@@ -20,7 +23,7 @@ class LocalTier:
         self._index, self._name = index, name
 
     async def retrieve(self, request: Request) -> Retrieved:
-        """The best passages for `request.query`; words and vectors are searched side by side in worker threads.
+        """The best passages for `request.query`; words, vectors and, given seeds, links are searched side by side.
 
         Raises:
             TierTimeoutError: `request.deadline` passed.
@@ -42,10 +45,17 @@ class LocalTier:
         except IndexFolderError as error:
             raise TierUnavailableError(f"{self._name}: the index cannot be searched: {error}") from error
         with view:
-            halves = await asyncio.gather(
-                *(
-                    in_worker(outcome, half, request.query, request.k, request.exclude, view)
-                    for half in (self._index.by_words, self._index.by_vectors)
-                )
+            words, vectors, links = await asyncio.gather(
+                *(in_worker(outcome, search) for search in self._searches(request, view))
             )
-            return await in_worker(join, view, request.query, request.k, *halves, tier=self._name)
+            found = partial(join, view, request.query, request.k, words, vectors, links=links, tier=self._name)
+            return await in_worker(found)
+
+    def _searches(self, request: Request, view: View) -> tuple[Callable[[], Ranking], ...]:
+        """By words, by vectors, and by the links of the seeds if there are any."""
+        index, query, k, exclude = self._index, request.query, request.k, request.exclude
+        return (
+            partial(index.by_words, query, k, exclude, view),
+            partial(index.by_vectors, query, k, exclude, view),
+            partial(index.by_links, request.seeds, request.question or query, k, exclude, view),
+        )

@@ -99,6 +99,12 @@ class View:
         with self._reading() as connection:
             return postings.ids_of(connection, numbers)
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors (dims,) of passages, read-only; an unknown id is not in the answer."""
+        with self._reading() as connection:
+            numbers = postings.numbers_of(connection, ids)
+        return {key: self._dense.row(number) for key, number in numbers.items()}
+
     def vector(self, number: int) -> NDArray[np.float32]:
         """One vector (dims,), read-only."""
         return self._dense.row(number)

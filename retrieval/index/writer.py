@@ -24,6 +24,7 @@ from .dense import DenseIndex, VectorFile
 from .encoder import Encoder
 from .info import index_info
 from .layout import new_vectors_name, open_database, read_facts, vectors_files
+from .link_rule import NAME_LINKS
 from .links import LinkRule, remove_links
 from .manifest import IndexInfo, Manifest, check_encoder, flush_folder, how_to_build, read_manifest
 from .sparse import SparseIndex, is_wasteful
@@ -65,7 +66,7 @@ class IndexWriter:
         self._touched: set[int] = set()
 
     @classmethod
-    def open(cls, folder: Path | str, encoder: Encoder, *, links: LinkRule | None = None) -> Self:
+    def open(cls, folder: Path | str, encoder: Encoder, *, links: LinkRule | None = NAME_LINKS) -> Self:
         """Open an index for changes.
 
         Args:

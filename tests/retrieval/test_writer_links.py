@@ -61,7 +61,7 @@ def _counts(links: Links, *keys: str) -> list[int]:
 
 
 def test_another_rule_for_links_is_refused(folder: Path) -> None:
-    with pytest.raises(IndexFolderError, match="linked by no rule, the writer was given titles-1"):
+    with pytest.raises(IndexFolderError, match="linked by names-1, the writer was given titles-1"):
         IndexWriter.open(folder, Hashing(), links=titled())
 
 
