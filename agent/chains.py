@@ -86,6 +86,8 @@ def chain_features(found: Chains, rankings: Sequence[Sequence[int]]) -> Matrix:
         rankings: Numbers of passages, best first, one list a call; the first list is the question's own.
     """
     covered = found.covers @ found.weights
+    if not len(covered):
+        return np.zeros((0, len(FEATURES)))
     together = np.stack([np.maximum(found.covers, row) @ found.weights for row in found.covers])
     return np.stack(
         [
@@ -132,8 +134,7 @@ def _shared(views: Sequence[View], asked_words: str) -> Matrix:
     rarity = np.array([(math.log(total / holders[name]) / math.log(total)) ** 2 for name in names])
     held = np.array([[name in view.names for name in names] for view in views], dtype=np.float64) * rarity
     for place, row in enumerate(held):
-        common = np.minimum(held, row)
-        common = np.sort(common, axis=1)[:, -SHARED_NAMES:]
+        common = np.sort(held[:, row > 0], axis=1)[:, -SHARED_NAMES:]
         strength[place] = (common.sum(axis=1) / FULL_LINK).clip(0.0, 1.0)
     np.fill_diagonal(strength, 0.0)
     return strength

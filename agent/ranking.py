@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -56,13 +57,16 @@ class ChainRanker:
         views: Shared with a planner, so that no passage is looked at twice.
 
     Raises:
-        ConfigError: the weights name a feature that there is not, or leave one out.
+        ConfigError: the weights name a feature that there is not, leave one out, or hold something else than a
+            finite number.
     """
 
     def __init__(self, weights: Weights | None = None, *, views: Views | None = None) -> None:
         known = weights if weights is not None else shipped_weights()
-        if known.keys() != set(FEATURES):
-            raise ConfigError(f"Ranking weights name {sorted(known)}, expected {sorted(FEATURES)}.")
+        if known.keys() != set(FEATURES) or not all(map(math.isfinite, known.values())):
+            raise ConfigError(
+                f"Ranking weights are {dict(known)}, expected a finite number for each of {FEATURES}."
+            )
         self._weights = np.array([known[name] for name in FEATURES])
         self._views = views or Views()
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 from retrieval import Passage
 from retrieval.memo import Memo
-from retrieval.names import Name, find_names, name_key, topic, without_aside
+from retrieval.names import MAX_CHARACTERS, Name, find_names, name_key, topic, without_aside
 from retrieval.words import stems
 
 VIEWS = 8_192
 """Views that are kept, about 4 kB each."""
+MAX_NAMES = 100
+"""Names of a passage that count, the first ones: more than 400 words of an article have, and an end to the work
+where a text consists of nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +21,9 @@ class View:
     """What a passage says, by what it is compared by."""
 
     stems: frozenset[str]
-    """Of heading and text."""
+    """Of heading and text, as far as names are read (`retrieval.names.MAX_CHARACTERS`)."""
     found: tuple[Name, ...]
-    """Names in the text, in its order."""
+    """Names in the text, in its order, at most `MAX_NAMES`."""
     names: frozenset[str]
     """Their keys."""
     topic: str
@@ -58,12 +61,13 @@ def folded_words(text: str) -> str:
 
 
 def _view(passage: Passage) -> View:
-    found = find_names(passage.text)
+    text = passage.text[:MAX_CHARACTERS]
+    found = find_names(text)[:MAX_NAMES]
     return View(
-        stems=stems(passage.full_text),
+        stems=stems(f"{passage.heading} {text}"),
         found=found,
         names=frozenset(name.key for name in found),
         topic=topic(passage),
         title=without_aside(passage.title) if passage.title else "",
-        folded=folded_words(passage.text),
+        folded=folded_words(text),
     )

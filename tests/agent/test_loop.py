@@ -10,6 +10,8 @@ import pytest
 
 from agent import SearchResult
 from agent.errors import ConfigError
+from agent.parts import LoopSettings
+from agent.seams import Plan
 from policies import AnswerNow, Budget, Reason, SearchOn, Widen
 from policies.combine import FirstOf
 from policies.stagnation import Stagnation
@@ -42,7 +44,8 @@ def test_answers_once_the_score_is_reached_and_cites() -> None:
 
 def test_full_turn_record() -> None:
     """A turn says what was asked, what came, what was new, what the policy saw, wished and got."""
-    result = run(agent(tier("local", passages("a", "b"), passages("b", "c")), policy=answer_at(3.0)))
+    local = tier("local", passages("a", "b"), passages("b", "c"))
+    result = run(agent(local, policy=answer_at(3.0), settings=LoopSettings(exclude_known=False)))
     second = result.turns[1]
     assert (second.number, second.tier, second.queries) == (2, "local", ("question 2",))
     assert [hit.passage.text for hit in second.hits] == ["Text of b.", "Text of c."]
@@ -51,6 +54,34 @@ def test_full_turn_record() -> None:
     assert second.state.new_passages == (2, 1)
     assert isinstance(second.wish, AnswerNow)
     assert isinstance(second.decision, AnswerNow)
+
+
+def test_what_is_known_is_excluded_so_that_a_turn_digs_deeper() -> None:
+    """By default a tier hears what the evidence holds already, what was given included."""
+    local = tier("local", passages("a", "b"), passages("b", "c"))
+    given = passages("x")
+    result = run(agent(local, policy=answer_at(4.0)), evidence=given)
+    held = {name: one.id for name, one in zip("abx", (*passages("a", "b"), *given), strict=True)}
+    assert [request.exclude for request in requests_of(local)] == [{held["x"]}, set(held.values())]
+    assert [[hit.passage.text for hit in turn.hits] for turn in result.turns[2:]] == [["Text of c."]]
+
+
+@pytest.mark.parametrize(
+    ("queries", "calls", "dealt"),
+    [(("one", "two"), 8, ["ace", "bd"]), (("one",), 8, ["abcde"]), (("one", "two"), 1, ["abcde"])],
+)
+def test_seeds_are_dealt_out_among_the_queries(queries: tuple[str, ...], calls: int, dealt: list[str]) -> None:
+    """Each query that is asked gets seeds of its own, the most promising in turn; none is lost with a query that
+    the budget does not allow.
+    """
+
+    class Seeding(ScriptedPlanner):
+        async def plan(self, question: str, evidence: Any, sufficiency: Any, tried: tuple[str, ...]) -> Plan:
+            return Plan(queries=() if tried else queries, seeds=tuple("abcde"))
+
+    local = tier("local", FIVE)
+    run(agent(local, planner=Seeding()), budget=Budget(max_calls=calls))
+    assert ["".join(request.seeds) for request in requests_of(local)] == dealt
 
 
 def test_l01_nothing_anywhere_ends_as_no_evidence_after_one_pass_per_tier() -> None:
@@ -200,8 +231,6 @@ class PlannerFromQuestion(ScriptedPlanner):
     """Stateless: the question, once."""
 
     async def plan(self, question: str, evidence: Any, sufficiency: Any, tried: tuple[str, ...]) -> Any:
-        from agent.seams import Plan
-
         return Plan(queries=() if tried else (question,))
 
 
