@@ -41,9 +41,10 @@ class LinkRule:
 
     name: str
     """Names rule and version: an index is changed only with the rule that it was built with."""
-    keys: Callable[[Passage], tuple[Iterable[str], Iterable[str]]]
+    keys: Callable[[Passage, Sequence[str]], tuple[Iterable[str], Iterable[str]]]
     """Topics and mentions, normalised by the rule itself; empty and repeated ones are left out. They may depend on
-    nothing but the passage: its text, and the titles of all its places."""
+    nothing but the passage (its text, and the titles of all its places) and the other names of its documents,
+    e.g. titles that redirect to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

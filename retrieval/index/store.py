@@ -156,6 +156,19 @@ def named(connection: Connection, alias: str) -> list[tuple[str, str]]:
     return [(str(source_id), str(title)) for source_id, title in rows]
 
 
+def aliases_of(connection: Connection, rows: Iterable[int]) -> dict[int, list[str]]:
+    """The other names of the documents that passages stand in, by the passages' rows; in alphabetical order."""
+    found: dict[int, list[str]] = {}
+    for some in in_parts(rows):
+        for row, alias in connection.execute(
+            "SELECT DISTINCT p.row, a.alias FROM places AS p JOIN aliases AS a ON a.source = p.source "  # noqa: S608
+            f"WHERE p.row IN ({marks(some)}) ORDER BY p.row, a.alias",
+            some,
+        ):
+            found.setdefault(row, []).append(alias)
+    return found
+
+
 def counts(connection: Connection) -> tuple[int, int]:
     """Number of documents and of passages."""
     (documents,) = connection.execute("SELECT COUNT(*) FROM sources").fetchone()

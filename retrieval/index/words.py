@@ -9,7 +9,7 @@ from ..passage import Passage
 from .links import LinkRule, put_links
 from .sparse import SparseIndex
 from .sqlite import Database
-from .store import mark_indexed
+from .store import aliases_of, mark_indexed
 
 
 def index_words(
@@ -33,5 +33,6 @@ def index_words(
 def link(connection: Connection, passages: dict[int, Passage], links: LinkRule | None) -> None:
     """Give passages, by row, the keys that the rule finds; without a rule they have none."""
     if links is not None:
+        aliases = aliases_of(connection, passages)
         for row, passage in passages.items():
-            put_links(connection, row, *links.keys(passage))
+            put_links(connection, row, *links.keys(passage, aliases.get(row, ())))

@@ -33,7 +33,7 @@ def titled() -> LinkRule:
     """Passages are about their titles and mention their capital words."""
     return LinkRule(
         name="titles-1",
-        keys=lambda one: (
+        keys=lambda one, _: (
             {place.title for place in one.provenance},
             {word for word in one.text.split() if word.istitle()},
         ),
