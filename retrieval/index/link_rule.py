@@ -20,5 +20,5 @@ def _keys(passage: Passage, aliases: Sequence[str]) -> tuple[Iterable[str], Iter
 
 
 NAME_LINKS = LinkRule(name="names-1", keys=_keys)
-"""Titles and other names with and without brackets, and names found by their capitals. Text in a script without capitals is linked
-by its titles alone."""
+"""Titles and other names with and without brackets, and names found by their capitals. Text in a script without
+capitals is linked by its titles alone."""
