@@ -115,6 +115,9 @@ def _runs(text: str, every: Sequence[Word], starts: frozenset[int]) -> Iterator[
 
 
 def _is_capital(word: Word) -> bool:
+    first = word.text[0]
+    if first.isascii() and first not in "dlo":  # most words: nothing else needs a look at the whole word
+        return first.isupper()
     return bool(_CAPITAL.match(word.text))
 
 

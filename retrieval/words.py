@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -32,7 +33,7 @@ simply has no such words."""
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[.'’ʼ][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*")
 _ENDING = regex.compile(r"(?<=\p{L}{4})(?:ings?|ions?|ed|ers?|ors?|es|e|(?<!s)s)$")
 
-
+_WORDS_KEPT, _LONGEST_KNOWN = 16_384, 40  # words whose forms are remembered, and their characters
 _LEAST_RARITY = 0.3  # a word that stands everywhere still counts a little
 _FORMS = {
     "die": "died dies death dead deaths",
@@ -66,15 +67,21 @@ class Word:
     end: int
     """One past the last character."""
     text: str
-    stems: tuple[str, ...]
-    """What it is compared by; several for a run of a script without spaces, which is compared by its pairs."""
-    structural: bool
-    """True for a function word."""
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """What it is compared by; several for a run of a script without spaces, which is compared by its pairs."""
+        return _forms(self.text)[0]
+
+    @property
+    def structural(self) -> bool:
+        """True for a function word."""
+        return _forms(self.text)[1]
 
 
 def words(text: str) -> tuple[Word, ...]:
     """All words in order, function words included."""
-    return tuple(_word(match.start(), match[0]) for match in _WORD.finditer(text))
+    return tuple(Word(start=match.start(), end=match.end(), text=match[0]) for match in _WORD.finditer(text))
 
 
 def content_words(text: str) -> tuple[Word, ...]:
@@ -108,12 +115,14 @@ def stem(token: str) -> str:
     return _IRREGULAR.get(token) or _ENDING.sub("", token)
 
 
-def _word(start: int, text: str) -> Word:
+def _forms(text: str) -> tuple[tuple[str, ...], bool]:
+    """Stems of a word, and whether it is a function word; worked out only for words of which it is asked."""
+    return _known_forms(text) if len(text) <= _LONGEST_KNOWN else _made_forms(text)
+
+
+def _made_forms(text: str) -> tuple[tuple[str, ...], bool]:
     tokens = tokenise(text)
-    return Word(
-        start=start,
-        end=start + len(text),
-        text=text,
-        stems=tuple(map(stem, tokens)),
-        structural=FUNCTION_WORDS.issuperset(tokens),
-    )
+    return tuple(map(stem, tokens)), FUNCTION_WORDS.issuperset(tokens)
+
+
+_known_forms = lru_cache(maxsize=_WORDS_KEPT)(_made_forms)
