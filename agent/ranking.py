@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError
 
 from retrieval import EvidenceSet, Ranking
@@ -29,6 +31,38 @@ Weights = Mapping[str, float]
 _FILE = TypeAdapter(dict[str, dict[str, Annotated[float, Field(allow_inf_nan=False)]]])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A set of passages before they are weighed."""
+
+    near: tuple[str, ...]
+    """Ids of those that were compared, in their fused order."""
+    rest: tuple[str, ...]
+    """Ids of the others, in their fused order."""
+    features: NDArray[np.float64]
+    """Of `near`, shape `(len(near), len(FEATURES))`, see `chains.chain_features`."""
+
+    def ranking(self, weights: NDArray[np.float64]) -> Ranking:
+        """The order by the weighted sum of features, shape `(len(FEATURES),)`; equal sums stay in fused order."""
+        if not self.near:
+            return Ranking()
+        scores = dict(zip(self.near, (self.features @ weights).tolist(), strict=True))
+        order = sorted(self.near, key=lambda key: -scores[key])
+        lowest = scores[order[-1]]
+        scores |= {key: lowest - place for place, key in enumerate(self.rest, start=1)}
+        ids = (*order, *self.rest)
+        return Ranking(ids=ids, scores=tuple(scores[key] for key in ids))
+
+
+def shipped_families() -> frozenset[str]:
+    """The families of datasets without which there are weights: those that the shipped weights were fitted on.
+
+    Raises:
+        ConfigError: the installation is damaged.
+    """
+    return frozenset(_shipped().keys() - {ALL})
+
+
 def shipped_weights(*, without: str | None = None) -> Weights:
     """The weights that come with the package; `python -m benchmarks retrieval-fit` finds them.
 
@@ -40,7 +74,7 @@ def shipped_weights(*, without: str | None = None) -> Weights:
     """
     known = _shipped()
     if (without or ALL) not in known:
-        families = sorted(known.keys() - {ALL})
+        families = sorted(shipped_families())
         raise ConfigError(f"There are no ranking weights without {without!r}, only without one of {families}.")
     return known[without or ALL]
 
@@ -72,21 +106,27 @@ class ChainRanker:
 
     def rank(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> Ranking:
         """See `Ranker.rank`."""
-        passages = {passage.id: passage for passage in evidence}
-        lists = [[key for key in dict.fromkeys(ranking) if key in passages] for ranking in rankings]
-        lists = [ranking for ranking in lists if ranking]
-        fused = [key for key, _ in reciprocal_rank_fusion(lists)]
-        if not fused:
-            return Ranking()
-        near, rest = fused[:LARGEST], fused[LARGEST:]
-        places = {key: place for place, key in enumerate(near)}
-        found = chains(question, [self._views.of(passages[key]) for key in near])
-        ranks = [[places[key] for key in ranking if key in places] for ranking in lists]
-        scores = dict(zip(near, (chain_features(found, ranks) @ self._weights).tolist(), strict=True))
-        order = sorted(near, key=lambda key: -scores[key])
-        lowest = scores[order[-1]]
-        scores |= {key: lowest - place for place, key in enumerate(rest, start=1)}
-        return Ranking(ids=(*order, *rest), scores=tuple(scores[key] for key in (*order, *rest)))
+        return compare(question, evidence, rankings, self._views).ranking(self._weights)
+
+
+def compare(question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]], views: Views) -> Compared:
+    """Put passages in the order of their fused rank, and find the features of the first `LARGEST` of them.
+
+    Args:
+        question: What was asked.
+        evidence: The passages; those that no ranking holds are left out.
+        rankings: Ids, best first, one list a call, see `Ranker.rank`.
+        views: Where passages are looked at.
+    """
+    passages = {passage.id: passage for passage in evidence}
+    lists = [[key for key in dict.fromkeys(ranking) if key in passages] for ranking in rankings]
+    lists = [ranking for ranking in lists if ranking]
+    fused = tuple(key for key, _ in reciprocal_rank_fusion(lists))
+    near = fused[:LARGEST]
+    places = {key: place for place, key in enumerate(near)}
+    found = chains(question, [views.of(passages[key]) for key in near])
+    ranks = [[places[key] for key in ranking if key in places] for ranking in lists]
+    return Compared(near=near, rest=fused[LARGEST:], features=chain_features(found, ranks))
 
 
 @lru_cache(maxsize=1)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent.ranking import shipped_families
 from retrieval.index import IndexInfo, LocalIndex, index_info
 
 from ..contrasts.searches import corpus_key
 from ..corpus import cache_folder, cached_index, demo_index
 from ..datasets.demo import QUESTIONS
+from ..datasets.families import family_of
 from ..datasets.reading import fault_counts
 from ..datasets.sample import draw, load_all
 from ..errors import SettingsError
@@ -109,7 +111,7 @@ def run_retrieval(options: RetrievalOptions) -> Report:
         measured, lost = _measure(options, targets, kinds, info)
         compared = [replace(one, without_filler=before.get(_key(one))) for one in measured]
         before = {_key(one): one.found for one in measured}
-        rows += system_rows(compared, labels=labels | {"filler": filler}, seed=options.seed)
+        rows += map(_held_out, system_rows(compared, labels=labels | {"filler": filler}, seed=options.seed))
         failures += [failure | {"filler": filler} for failure in lost]
     return Report(
         benchmark="retrieval",
@@ -143,6 +145,7 @@ def _measure(
             turns=options.turns,
             k=options.k,
             scorer=options.scorer,
+            without=_unseen(target) if system == "hop" else None,
         )
         for system in options.systems
         for at, target in enumerate(targets)
@@ -157,15 +160,27 @@ def _measure(
         for (system, at), job in jobs.items()
         if job in found
     ]
-    failed = [_failure(targets[at], system, lost[job]) for (system, at), job in jobs.items() if job in lost]
+    failed = [failure_of(targets[at], system, lost[job]) for (system, at), job in jobs.items() if job in lost]
     return measured, failed
+
+
+def _unseen(target: Target) -> str | None:
+    """The family that the weights must not have seen; None where they were not fitted on it anyway."""
+    family = family_of(target.question.dataset)
+    return family if family in shipped_families() else None
+
+
+def _held_out(row: Row) -> Row:
+    """The one system with fitted weights says that they have not seen the family of the row."""
+    return row | {"held_out": True} if row["system"] == "hop" else row
 
 
 def _key(one: Measured) -> tuple[str, str, str]:
     return one.target.question.dataset, one.target.question.id, one.system
 
 
-def _failure(target: Target, system: str, lost: Lost) -> dict[str, Any]:
+def failure_of(target: Target, system: str, lost: Lost) -> dict[str, Any]:
+    """A search that failed, as a report tells it."""
     question = target.question
     return {
         "dataset": question.dataset,

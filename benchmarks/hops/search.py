@@ -6,8 +6,9 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,6 +21,8 @@ from .collector import collector
 from .filler import FillerEncoder
 
 if TYPE_CHECKING:
+    from agent import SearchResult
+    from retrieval import Hit
     from retrieval.index import LocalIndex, TransformerEncoder
 
 SYSTEMS = ("bm25", "dense", "rrf", "hop")
@@ -43,6 +46,8 @@ class Job:
     """Passages that one call of `hop` asks for."""
     scorer: str
     """Whose gaps `hop` follows, see `collector`."""
+    without: str | None = None
+    """A family of datasets that the weights of `hop` must not have seen."""
 
     def key(self, index: str) -> str:
         """Identifies the job and all that its result depends on, our own code included.
@@ -52,7 +57,7 @@ class Job:
         """
         hops = self.system == "hop"
         packages = ("agent", "policies", "retrieval", "rinse") if hops else ("retrieval",)
-        asked = (self.turns, self.k, self.scorer) if hops else (SINGLE_SHOT,)
+        asked = (self.turns, self.k, self.scorer, self.without) if hops else (SINGLE_SHOT,)
         data = [self.question, self.system, asked, index, code_digest(*packages)]
         return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
@@ -66,9 +71,12 @@ class Found:
     calls: int
     ms: float
     """Wall clock of one thread, the encoding of the queries included."""
+    rankings: tuple[tuple[str, ...], ...] = ()
+    """What each call of `hop` returned, best first, in the order of the calls; those without a hit left out."""
 
 
 Search: TypeAlias = Callable[[Job], Found]
+Ask: TypeAlias = Callable[[str], Found]
 
 
 def search_all(
@@ -111,18 +119,32 @@ def search_all(
 
 def open_searcher(folder: Path) -> Search:
     """In a process of its own: each system on its own index object, so that none profits from another's cache."""
-    ready: dict[tuple[str, int, int, str], Callable[[str], tuple[Sequence[str], int]]] = {}
+    indexes: dict[str, LocalIndex[TransformerEncoder]] = {}
+    ready: dict[Job, Ask] = {}
 
     def search(job: Job) -> Found:
-        which = (job.system, job.turns, job.k, job.scorer)
+        which = replace(job, question="")
         if which not in ready:
-            ready[which] = _ask(job, open_mixed(folder))
+            if job.system not in indexes:
+                indexes[job.system] = open_mixed(folder)
+            ready[which] = _ask(job, indexes[job.system])
             ready[which](_WARM_UP)  # whatever is loaded on first use is no question's time
         begun = time.perf_counter()
-        ids, calls = ready[which](job.question)
-        return Found(ids=tuple(ids), calls=calls, ms=(time.perf_counter() - begun) * 1000)
+        found = ready[which](job.question)
+        return replace(found, ms=(time.perf_counter() - begun) * 1000)
 
     return search
+
+
+def call_rankings(result: SearchResult) -> tuple[tuple[str, ...], ...]:
+    """What each call of a search returned, best first, in the order of the calls; those without a hit left out."""
+    calls: dict[tuple[int, str], list[Hit]] = defaultdict(list)
+    for turn in result.turns:
+        for hit in turn.hits:
+            calls[turn.number, hit.query].append(hit)
+    return tuple(
+        tuple(hit.passage.id for hit in sorted(hits, key=lambda hit: hit.rank)) for hits in calls.values()
+    )
 
 
 def open_mixed(folder: Path) -> LocalIndex[TransformerEncoder]:
@@ -136,22 +158,31 @@ def open_mixed(folder: Path) -> LocalIndex[TransformerEncoder]:
     return index
 
 
-def _ask(job: Job, index: LocalIndex[TransformerEncoder]) -> Callable[[str], tuple[Sequence[str], int]]:
-    """A function from a question to ids, best first, and the number of calls."""
+def _ask(job: Job, index: LocalIndex[TransformerEncoder]) -> Ask:
+    """A function from a question to what is found, its time aside."""
     if job.system == "hop":
-        agent = collector(index, scorer=job.scorer, turns=job.turns, k=job.k)
+        agent = collector(index, scorer=job.scorer, turns=job.turns, k=job.k, without=job.without)
 
-        def hop(question: str) -> tuple[Sequence[str], int]:
+        def hop(question: str) -> Found:
             result = asyncio.run(agent.run(question))
-            return result.ranking.ids, result.spend.calls
+            return Found(ids=result.ranking.ids, calls=result.spend.calls, ms=0.0, rankings=call_rankings(result))
 
         return hop
     if job.system == "rrf":
-        return lambda question: ([hit.passage.id for hit in index.search(question, SINGLE_SHOT).hits], 1)
+        return lambda question: _single(hit.passage.id for hit in index.search(question, SINGLE_SHOT).hits)
     half = index.by_words if job.system == "bm25" else index.by_vectors
-    return lambda question: ([key for key, _ in half(question, SINGLE_SHOT)[:SINGLE_SHOT]], 1)
+    return lambda question: _single(key for key, _ in half(question, SINGLE_SHOT)[:SINGLE_SHOT])
+
+
+def _single(ids: Iterable[str]) -> Found:
+    return Found(ids=tuple(ids), calls=1, ms=0.0)
 
 
 def _kept(store: KeyedStore, key: str) -> Found:
     kept = store[key]
-    return Found(ids=tuple(kept["ids"]), calls=kept["calls"], ms=kept["ms"])
+    return Found(
+        ids=tuple(kept["ids"]),
+        calls=kept["calls"],
+        ms=kept["ms"],
+        rankings=tuple(map(tuple, kept.get("rankings", ()))),
+    )
