@@ -63,6 +63,7 @@ def test_every_system_has_a_row_with_and_without_filler(report: dict[str, Any]) 
         assert row["lacking"] == 0
         assert ("lost_recall@5" in row) is (row["filler"] > 0)
         assert (row["calls_per_question"] > 1) is (system == "hop")
+        assert row.get("held_out") is (True if system == "hop" else None)
         assert row["ms_per_question"] > 0
         assert 0 <= row["recall@5_lo"] <= row["recall@5_hi"] <= 1
         assert row["all_support@5"] <= row["all_support@10"] <= row["all_support@20"] <= row["all_support"]
