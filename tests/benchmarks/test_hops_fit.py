@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.chains import FEATURES
-from agent.ranking import ALL, ChainRanker, Compared
+from agent.ranking import ALL, ChainRanker, Compared, Weights
 from benchmarks.cli import app
 from benchmarks.datasets import GoldPassage, Question
 from benchmarks.errors import BenchmarkError, SettingsError
@@ -21,6 +21,7 @@ from benchmarks.hops.collector import collector
 from benchmarks.hops.fit import Case, fit_families, fit_weights
 from benchmarks.hops.search import Found, Job, call_rankings
 from benchmarks.hops.targets import Target
+from retrieval import Passage
 from retrieval.index import LocalIndex
 from tests.benchmarks.records_world import world, write_corpus, write_records
 from tests.towns import need_model
@@ -51,7 +52,7 @@ def case(name: str, dataset: str, sign: str, *, size: int = 5) -> Case:
     )
 
 
-def toward(weights: Any) -> str:
+def toward(weights: Weights) -> str:
     """The feature that weighs most."""
     return max(weights, key=lambda name: weights[name])
 
@@ -121,7 +122,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two families of two questions over one corpus."""
     need_model()
     made = tmp_path_factory.mktemp("fit")
-    corpus = []
+    corpus: list[Passage] = []
     for seed, dataset in enumerate(("hotpotqa", "musique")):
         some = world(2, seed=seed, distractors=2, dataset=dataset, split="train")
         write_records(made / f"{dataset}.jsonl", some.records)
