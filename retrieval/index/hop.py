@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from ..names import MAX_CHARACTERS
 from ..text import tokenise
 from .links import Links, link_key
 
@@ -19,8 +20,10 @@ FREQUENT = 2.25
 """Up to about so many passages that have a key, each is worth all of it; then it falls with their square root."""
 LIMIT = 1.5
 """The most that the links with one seed are worth together."""
-LONGEST_KEY = 8
-"""Words of the question that may be one key."""
+LONGEST_KEY = 12
+"""Words of the question that may be one key, as many as a name may have."""
+QUESTION_WORDS = 128
+"""Words of the question that are looked at, the first ones."""
 
 
 def linked(links: Links, seeds: Sequence[str], question: str) -> dict[str, float]:
@@ -48,8 +51,8 @@ def linked(links: Links, seeds: Sequence[str], question: str) -> dict[str, float
 
 
 def question_keys(question: str) -> frozenset[int]:
-    """Hashes of all runs of the question's words that a key could be."""
-    words = tokenise(question)
+    """Hashes of all runs of the question's words that a key could be; at most `QUESTION_WORDS` x `LONGEST_KEY`."""
+    words = tokenise(question[:MAX_CHARACTERS])[:QUESTION_WORDS]
     return frozenset(
         link_key(" ".join(words[begin:end]))
         for begin in range(len(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -238,7 +239,8 @@ class LocalIndex(Generic[E_co]):
             scores = {
                 key: LINK_WEIGHT * found[key] + float(own @ vector) for key, own in seen.vectors(ids).items()
             }
-        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: max(DEPTH, 4 * k)]
+        usable = [item for item in scores.items() if math.isfinite(item[1])]
+        return sorted(usable, key=lambda item: (-item[1], item[0]))[: max(DEPTH, 4 * k)]
 
     def _encode(self, query: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._encoder.encode([query])[0]
