@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval import Passage
+from retrieval.index import LinkRule
 from retrieval.index.link_rule import MENTIONS, NAME_LINKS, TOPICS
 from retrieval.passage import Provenance
 
@@ -47,6 +51,15 @@ def test_without_a_title_the_first_name_is_the_topic() -> None:
 def test_a_script_without_capitals_has_the_names_in_its_quotation_marks(text: str, mentions: list[str]) -> None:
     """Without capitals nothing else tells a name; where there are capitals, quoted lower case is no name."""
     assert keys(Passage(text=text, title="x"))[1] == mentions
+
+
+def test_the_rule_that_the_docs_show_works() -> None:
+    """docs/retrieval.md: a rule of one's own, for a corpus where numbers tell more than names."""
+    page = (Path(__file__).parents[2] / "docs" / "retrieval.md").read_text(encoding="utf-8")
+    scope: dict[str, LinkRule] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], scope)  # noqa: S102 - our own page
+    topics, mentions = scope["TICKETS"].keys(Passage(text="It repeats ORN-12.", title="VEL-7"), ())
+    assert (list(topics), list(mentions)) == (["vel 7"], ["orn 12"])
 
 
 def test_hostile_passages_keep_few_keys() -> None:
