@@ -9,8 +9,9 @@ from retrieval.memo import Memo
 from retrieval.names import MAX_CHARACTERS, Name, find_names, name_key, topic, without_aside
 from retrieval.words import stems
 
-VIEWS = 8_192
-"""Views that are kept, about 4 kB each."""
+KEPT = 4_000_000
+"""Characters of which views are kept: 8,000 passages of 400 characters, in about 80 MB."""
+_OVERHEAD = 100  # a view of nothing takes the room of so many characters
 MAX_NAMES = 100
 """Names of a passage that count, the first ones: more than 400 words of an article have, and an end to the work
 where a text consists of nothing else."""
@@ -35,10 +36,10 @@ class View:
 
 
 class Views:
-    """Makes views of passages and remembers the last ones. Thread-safe."""
+    """Makes views of passages and remembers the last ones, in bounded memory. Thread-safe."""
 
     def __init__(self) -> None:
-        self._memo: Memo[tuple[str, str], View] = Memo(VIEWS, lambda _: 1)
+        self._memo: Memo[tuple[str, str], View] = Memo(KEPT, lambda view: _OVERHEAD + len(view.folded))
 
     def of(self, passage: Passage) -> View:
         """The view of a passage; about 2 ms for one that is new."""
@@ -64,7 +65,7 @@ def _view(passage: Passage) -> View:
     text = passage.text[:MAX_CHARACTERS]
     found = find_names(text)[:MAX_NAMES]
     return View(
-        stems=stems(f"{passage.heading} {text}"),
+        stems=stems(f"{passage.heading[:MAX_CHARACTERS]} {text}"),
         found=found,
         names=frozenset(name.key for name in found),
         topic=topic(passage),

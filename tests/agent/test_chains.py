@@ -134,3 +134,14 @@ def test_a_view_is_made_once_for_a_text_under_a_heading() -> None:
     views = Views()
     assert views.of(AUE) is views.of(Passage(title=AUE.title, text=AUE.text))
     assert views.of(Passage(title="Engineers", text=AUE.text)).topic == "engineers"
+
+
+def test_views_are_kept_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is the text: a few long passages take the room of many short ones."""
+    monkeypatch.setattr("agent.views.KEPT", 2_000)
+    views = Views()
+    first = views.of(AUE)
+    for at in range(5):
+        views.of(Passage(text=f"{at} " + "stone " * 100))
+    assert views.of(AUE) is not first
+    assert views.of(AUE) == first
