@@ -98,15 +98,26 @@ class Links:
             most: Keys of more than so many passages are too common to lead anywhere and are left out.
         """
         counts = self.counts(kind, keys)
-        return {key: self._ids(kind, key) for key in sorted(counts) if counts[key] <= most}
+        rows = {key: self._rows(kind, key) for key in sorted(counts) if counts[key] <= most}
+        ids = self._ids({row for found in rows.values() for row in found})  # each once: many keys share passages
+        return {key: [ids[row] for row in found if row in ids] for key, found in rows.items()}
 
-    def _ids(self, kind: Kind, key: int) -> list[str]:
-        rows = self._connection.execute(
-            f"SELECT p.id FROM {_TABLES[kind]} AS l JOIN passages AS p ON p.row = l.row "  # noqa: S608
-            "WHERE l.key = ? ORDER BY l.row",
+    def _rows(self, kind: Kind, key: int) -> list[int]:
+        found = self._connection.execute(
+            f"SELECT row FROM {_TABLES[kind]} WHERE key = ? ORDER BY row",  # noqa: S608 - a table's name
             (key,),
         )
-        return [row[0] for row in rows]
+        return [row for (row,) in found]
+
+    def _ids(self, rows: Collection[int]) -> dict[int, str]:
+        return {
+            row: key
+            for some in in_parts(sorted(rows))
+            for row, key in self._connection.execute(
+                f"SELECT row, id FROM passages WHERE row IN ({marks(some)})",  # noqa: S608 - only question marks
+                some,
+            )
+        }
 
 
 def put_links(connection: Connection, row: int, topics: Iterable[str], mentions: Iterable[str]) -> None:

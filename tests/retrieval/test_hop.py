@@ -148,7 +148,7 @@ def test_the_rarer_a_name_the_stronger_its_link() -> None:
         visits = [Passage(title="Visit", text=f"visit {number} to Velmora") for number in range(count)]
         return hop([city, *visits], city)[visits[0].id]
 
-    assert strength(1) == strength(2) > strength(10) > strength(100) > 0
+    assert strength(1) == strength(2) > strength(10) > strength(MOST_MENTIONS) > 0
 
 
 def test_unknown_seeds_are_ignored_and_repeated_ones_count_once() -> None:
