@@ -12,7 +12,7 @@ from .links import Links, link_key
 
 MOST_TOPICS = 50
 """A key that more passages are about is ambiguous and leads nowhere."""
-MOST_MENTIONS = 200
+MOST_MENTIONS = 30
 """A key that more passages mention is too frequent to lead anywhere."""
 SHARED = 0.7
 """What naming the same thing is worth, where mentioning what the other is about is worth 1."""
