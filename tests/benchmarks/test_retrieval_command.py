@@ -104,6 +104,15 @@ def test_nothing_is_searched_twice(folder: Path, report: dict[str, Any], monkeyp
         _command(folder, "--without-titles", "--system", "hop", "--turns", "1")
 
 
+def test_a_repeated_question_of_a_resumed_run_counts_once(folder: Path) -> None:
+    """R11: a run of some questions, then of all with one repeated: every item once, the repeat reported."""
+    first = _command(folder, "--system", "bm25", "--limit", "2")
+    again = write_records(folder / "repeated.jsonl", [*WORLD.records, WORLD.records[0]])
+    whole = _command(folder, "--system", "bm25", "--questions", str(again))
+    assert [row["n"] for report in (first, whole) for row in report["rows"] if row["system"] == "bm25"] == [2, 3]
+    assert {failure["kind"] for failure in whole["failures"]} == {"not_json", "repeated_id"}
+
+
 @pytest.mark.anyio
 async def test_the_collector_goes_on_to_its_last_turn_without_a_score(town_index: Path) -> None:
     """It never answers early, and its ranking orders all that was found."""

@@ -51,6 +51,13 @@ def test_adding_leaves_the_set_before_as_it_was() -> None:
     assert after.new_ids == (Passage(text="two").id,)
 
 
+def test_two_paragraphs_of_one_title_are_both_held() -> None:
+    """R10: identity is the content, never the title, the section or the place."""
+    same = {"title": "Velmora", "section": "History", "source_id": "velmora"}
+    evidence = EvidenceSet.of([Passage(text="It was founded.", **same), Passage(text="It grew.", **same)])
+    assert [passage.text for passage in evidence] == ["It was founded.", "It grew."]
+
+
 def test_membership_is_by_identity() -> None:
     evidence = EvidenceSet.of([Passage(text="one")])
     assert Passage(text=" one ").id in evidence

@@ -92,6 +92,30 @@ def test_brackets_of_a_title_do_not_hide_it() -> None:
     assert hop([planet, god, poem], planet).keys() == {poem.id}
 
 
+def test_two_paragraphs_of_one_title_are_both_reached() -> None:
+    """R10: the title is a key that both have, not what tells them apart."""
+    youth, age = (Passage(title="Ilse Aue", text=text) for text in ("She drew.", "She taught."))
+    assert hop([BRIDGE, youth, age], BRIDGE).keys() == {youth.id, age.id}
+
+
+@pytest.mark.parametrize(
+    ("mention", "title"),
+    [
+        (unicodedata.normalize("NFD", "Zoë Müller"), unicodedata.normalize("NFC", "Zoë Müller")),
+        ("Ｚｏë Ｍüller", "Zoë Müller"),
+        ("ZOË MÜLLER", "Zoe Muller"),
+    ],
+)
+def test_a_name_links_in_whatever_form_it_is_written(mention: str, title: str) -> None:
+    """R04: composed and decomposed, full-width and ASCII, zero-width joiners, in mention and title."""
+    bridge, person = (
+        Passage(title="Bridge", text=f"it was designed by {mention}"),
+        Passage(title=title, text="a life"),
+    )
+    assert hop([bridge, person, KETTLE], bridge).keys() == {person.id}
+    assert hop([bridge, person, KETTLE], person).keys() == {bridge.id}
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -78,6 +78,20 @@ def test_links_rank_by_what_the_question_asks_and_never_return_a_seed(index: Loc
     assert index.by_links([bridge], QUERY, 5, frozenset({designer})) == []
 
 
+def test_links_share_nothing_between_answers(index: LocalIndex[Hashing], tmp_path: Path) -> None:
+    """R08: k = 5 then 10, a list that the caller empties, another index with the same encoder and seed."""
+    bridge = passage_id(BRIDGE)
+    five, ten = (index.by_links([bridge], QUERY, k) for k in (5, 10))
+    assert five == ten
+    expected = list(ten)
+    ten.clear()
+    assert index.by_links([bridge], QUERY, 10) == expected
+    other = jsonl(tmp_path / "c.jsonl", [CHAIN[0], {"id": "x", "title": "Ilse Aue", "text": "A ship."}])
+    build_index(other, tmp_path / "index", encoder=Hashing())
+    with LocalIndex.open(tmp_path / "index", Hashing()) as opened:
+        assert [key for key, _ in opened.by_links([bridge], QUERY, 10)] == [passage_id("A ship.")]
+
+
 def test_what_is_excluded_stays_out(index: LocalIndex[Hashing]) -> None:
     assert DESIGNER not in texts_of(ask(index, BRIDGE, exclude=frozenset({passage_id(DESIGNER)})))
 

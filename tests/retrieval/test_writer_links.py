@@ -185,6 +185,7 @@ def test_a_second_writer_or_builder_is_turned_away(tmp_path: Path, folder: Path)
 
 
 def test_what_is_no_index_to_change_is_refused_and_left_alone(tmp_path: Path, folder: Path) -> None:
+    """R05 and R06 for writers: another model's vectors are never mixed in."""
     with pytest.raises(IndexNotFoundError, match="sufficit index build"):
         IndexWriter.open(tmp_path / "nothing", Hashing())
     assert not (tmp_path / "nothing").exists()
