@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -114,26 +115,23 @@ def test_doctor_tells_of_the_endpoint_without_calling_it(monkeypatch: pytest.Mon
     assert finding()[0] is False
 
 
+def ask_by_model(index: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """`sufficit ask` after one turn, whatever the score, planned and answered by the model at `url`."""
+    monkeypatch.setenv("SUFFICIT_LLM_URL", url)
+    monkeypatch.setenv("SUFFICIT_LLM_MODEL", "m")
+    arguments = ["--index", str(index), "--answer-at=-99", "--abstain-below=-99", "--min-turns=1", "--json"]
+    done = CliRunner().invoke(app, ["ask", QUESTION, *arguments, "--planner", "llm", "--answerer", "llm"])
+    assert done.exit_code == 0, done.output
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
 def test_ask_with_a_model_for_both(town_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole command: real index, real scorer, the model behind a real server."""
     plan = says_json({"queries": ["Orla Venn glass painter"], "reason": "who that is"})
     quote = {"passage": 1, "quote": "She was born in Marrowby and worked there until 1911."}
     with serving(plan, says_json({"answer": "Marrowby", "citations": [quote]})) as server:
-        monkeypatch.setenv("SUFFICIT_LLM_URL", server.url)
-        monkeypatch.setenv("SUFFICIT_LLM_MODEL", "m")
-        arguments = [
-            "ask",
-            QUESTION,
-            "--index",
-            str(town_index),
-            "--answer-at=-99",
-            "--abstain-below=-99",
-            "--min-turns",
-            "1",
-        ]
-        done = CliRunner().invoke(app, [*arguments, "--planner", "llm", "--answerer", "llm", "--json"])
-    assert done.exit_code == 0, done.output
-    result = json.loads(done.stdout)
+        result = ask_by_model(town_index, server.url, monkeypatch)
     assert result["answer"] == "Marrowby"
     assert result["citations"][0]["quote"] == quote["quote"]
     assert result["turns"][0]["queries"] == ["Orla Venn glass painter"]
@@ -143,20 +141,7 @@ def test_ask_with_a_model_for_both(town_index: Path, monkeypatch: pytest.MonkeyP
 def test_ask_without_the_model_that_was_set(town_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server refuses: the gap planner and the extractive answerer take over, and the output says so."""
     with serving(Step(status=404)) as server:
-        monkeypatch.setenv("SUFFICIT_LLM_URL", server.url)
-        monkeypatch.setenv("SUFFICIT_LLM_MODEL", "m")
-        arguments = [
-            "ask",
-            QUESTION,
-            "--index",
-            str(town_index),
-            "--answer-at=-99",
-            "--abstain-below=-99",
-            "--min-turns",
-            "1",
-        ]
-        done = CliRunner().invoke(app, [*arguments, "--planner", "llm", "--answerer", "llm", "--json"])
-    result = json.loads(done.stdout)
+        result = ask_by_model(town_index, server.url, monkeypatch)
     assert (result["action"], result["degraded"]) == ("answer", True)
     assert result["turns"][0]["queries"] == [QUESTION]
     assert [event["kind"] for event in result["events"]] == ["answerer_fell_back"]

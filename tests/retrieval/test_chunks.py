@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from retrieval import text as text_module
 from retrieval.text import chunk_spans
+from tests.retrieval.spans import assert_cover
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -23,7 +24,7 @@ TEXTS = st.lists(
 @example("0\x1f一", 1)
 def test_chunks_cover_the_text_and_keep_to_their_size(text: str, max_words: int) -> None:
     spans = chunk_spans(text, max_words)
-    _assert_cover(text, spans)
+    assert_cover(text, spans)
     assert all(_size(text[begin:end]) <= max_words for begin, end in spans)
 
 
@@ -46,7 +47,7 @@ def test_overlapping_chunks_are_the_whole_text_and_keep_to_their_size(
     spans = chunk_spans(text, max_words, overlap)
     assert all(_size(text[begin:end]) <= max_words for begin, end in spans)
     fresh = [(max(begin, end), last) for (_, end), (begin, last) in pairwise([(0, 0), *spans])]
-    _assert_cover(text, [(end - len(text[begin:end].lstrip()), end) for begin, end in fresh])
+    assert_cover(text, [(end - len(text[begin:end].lstrip()), end) for begin, end in fresh])
     for (begin, end), (following, _) in pairwise(spans):
         assert begin < following
         assert _size(text[following:end]) <= max_words // 4
@@ -90,11 +91,3 @@ def test_chunks_need_room() -> None:
 
 def _size(chunk: str) -> int:
     return len(text_module._UNIT.findall(chunk))
-
-
-def _assert_cover(text: str, spans: list[tuple[int, int]]) -> None:
-    assert all(begin < end for begin, end in spans)
-    assert all(left[1] <= right[0] for left, right in pairwise(spans))
-    assert all(not text[begin].isspace() and not text[end - 1].isspace() for begin, end in spans)
-    covered = "".join(text[begin:end] for begin, end in spans)
-    assert [char for char in covered if not char.isspace()] == [char for char in text if not char.isspace()]

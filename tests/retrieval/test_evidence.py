@@ -53,8 +53,10 @@ def test_adding_leaves_the_set_before_as_it_was() -> None:
 
 def test_two_paragraphs_of_one_title_are_both_held() -> None:
     """R10: identity is the content, never the title, the section or the place."""
-    same = {"title": "Velmora", "section": "History", "source_id": "velmora"}
-    evidence = EvidenceSet.of([Passage(text="It was founded.", **same), Passage(text="It grew.", **same)])
+    evidence = EvidenceSet.of(
+        Passage(text=text, title="Velmora", section="History", source_id="velmora")
+        for text in ("It was founded.", "It grew.")
+    )
     assert [passage.text for passage in evidence] == ["It was founded.", "It grew."]
 
 

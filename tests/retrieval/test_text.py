@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import unicodedata
-from itertools import pairwise
 
 import pytest
 import regex
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from retrieval import text as text_module
 from retrieval.text import normalise, query_key, sentences, terms, tokenise
+from tests.retrieval.spans import assert_cover
 
 PIECES = st.sampled_from(
     (
@@ -208,7 +208,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
 @given(TEXTS)
 def test_sentences_cover_the_text(text: str) -> None:
     """Each visible character lies in exactly one span, and spans neither begin nor end with white space."""
-    _assert_cover(text, sentences(text))
+    assert_cover(text, sentences(text))
 
 
 def test_a_text_of_many_windows_is_split_as_a_short_one() -> None:
@@ -216,18 +216,10 @@ def test_a_text_of_many_windows_is_split_as_a_short_one() -> None:
     sentence = "The ferry of Lake Orta was built by Dr. A. Rossi in 1921."
     text = " ".join([sentence] * 1_000)
     assert {text[begin:end] for begin, end in sentences(text)} == {sentence}
-    _assert_cover("日本。" * 9_000, spans := sentences("日本。" * 9_000))
+    assert_cover("日本。" * 9_000, spans := sentences("日本。" * 9_000))
     assert len(spans) == 9_000
     assert len(sentences("x" * 50_000)) >= 1
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
     assert doctest.testmod(text_module).failed == 0
-
-
-def _assert_cover(text: str, spans: list[tuple[int, int]]) -> None:
-    assert all(begin < end for begin, end in spans)
-    assert all(left[1] <= right[0] for left, right in pairwise(spans))
-    assert all(not text[begin].isspace() and not text[end - 1].isspace() for begin, end in spans)
-    covered = "".join(text[begin:end] for begin, end in spans)
-    assert [char for char in covered if not char.isspace()] == [char for char in text if not char.isspace()]
