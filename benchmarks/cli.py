@@ -53,6 +53,17 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
+Questions = Annotated[
+    list[Path] | None,
+    typer.Option("--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."),
+]
+Corpus = Annotated[
+    Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
+]
+OwnIndex = Annotated[Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all.")
+]
 
 
 @app.callback()
@@ -63,26 +74,14 @@ def _benchmarks() -> None:
 @app.command()
 def quick(
     *,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."
-        ),
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
-    ] = None,
+    questions: Questions = None,
+    corpus: Corpus = None,
+    index: OwnIndex = None,
     policy: Annotated[
         list[str] | None,
         typer.Option("--policy", help="band, threshold or fixed-K; repeat to compare. Default: band."),
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
-    ] = None,
+    limit: Limit = None,
     seed: Seed = 0,
     out: Annotated[
         Path | None,
@@ -180,10 +179,7 @@ def thresholds(
     traces: Annotated[
         Path, typer.Option("--traces", help="Folder of one trace a question; a stopped run goes on from them.")
     ],
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
-    ] = None,
+    limit: Limit = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:

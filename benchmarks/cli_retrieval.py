@@ -7,24 +7,15 @@ from typing import Annotated
 
 import typer
 
-from .cli import Json, Seed, app, reporting
+from .cli import Corpus, Json, Limit, OwnIndex, Questions, Seed, app, reporting
 
 
 @app.command()
 def retrieval(
     *,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."
-        ),
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
-    ] = None,
+    questions: Questions = None,
+    corpus: Corpus = None,
+    index: OwnIndex = None,
     system: Annotated[
         list[str] | None,
         typer.Option("--system", help="bm25, dense, rrf or hop; may be repeated. Default: all."),
@@ -47,10 +38,7 @@ def retrieval(
         int,
         typer.Option("--filler", help="Mix in so many invented passages; the same is measured without them, too."),
     ] = 0,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
-    ] = None,
+    limit: Limit = None,
     processes: Annotated[
         int, typer.Option("--processes", help="Searches at once; changes times, not what is found.")
     ] = 1,
@@ -107,18 +95,11 @@ def retrieval_fit(
         list[Path], typer.Option("--questions", help="JSON lines of the split train, plain or .gz; repeated.")
     ],
     out: Annotated[Path, typer.Option("--out", help="Where the weights are written, in one step.")],
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
-    ] = None,
+    corpus: Corpus = None,
+    index: OwnIndex = None,
     turns: Annotated[int, typer.Option("--turns", help="Most turns of a search.")] = 4,
     k: Annotated[int, typer.Option("--k", help="Passages that one call asks for.")] = 10,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="Questions of each dataset, drawn by --seed. Default: all."),
-    ] = None,
+    limit: Limit = None,
     processes: Annotated[int, typer.Option("--processes", help="Searches at once.")] = 1,
     seed: Seed = 0,
     as_json: Json = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -13,6 +14,7 @@ from retrieval.index.manifest import MANIFEST
 
 from .datasets.demo import fetch_corpus
 from .environment import CHECKOUT
+from .errors import SettingsError
 
 WHOLE_WORDS = 10_000
 """Records of a benchmark's corpus are never cut: a gold passage in two halves could not be found."""
@@ -55,3 +57,17 @@ def demo_index() -> IndexInfo:
         fetch_corpus(corpus)
     with build_progress() as progress:
         return build_index(corpus, index, encoder=TransformerEncoder.named(), progress=progress)
+
+
+def require_one_source(questions: Sequence[Path], corpus: Path | None, index: Path | None) -> None:
+    """One's own questions go with one corpus or one index, the demo's with neither.
+
+    Raises:
+        SettingsError: two sources, or questions and source that do not go together.
+    """
+    if corpus and index:
+        raise SettingsError("--corpus and --index both say what to search. Give one of them.")
+    if questions and not (corpus or index):
+        raise SettingsError("--questions need a corpus to be searched in. Add --corpus FILE or --index DIR.")
+    if corpus and not questions:
+        raise SettingsError("The demo's questions are about the demo's corpus. Add --questions FILE.")

@@ -16,13 +16,12 @@ from agent.build import open_agent
 from policies.named import DEFAULT_POLICY
 from retrieval.index import IndexInfo, index_info
 
-from .corpus import cached_index, demo_index
+from .corpus import cached_index, demo_index, require_one_source
 from .datasets import Fault, Question
 from .datasets.demo import load_demo_questions
 from .datasets.reading import fault_counts
 from .datasets.sample import draw, load_all
 from .environment import versions
-from .errors import SettingsError
 from .outcome import Failure, Outcome
 from .output import Report, Row
 from .progress import counted
@@ -62,12 +61,7 @@ class QuickOptions:
     """Settings of the searches as `load_settings` takes them: `k`, `max_turns`, `answer_at` and so on."""
 
     def __post_init__(self) -> None:
-        if self.corpus and self.index:
-            raise SettingsError("--corpus and --index both say what to search. Give one of them.")
-        if self.questions and not (self.corpus or self.index):
-            raise SettingsError("--questions need a corpus to be searched in. Add --corpus FILE or --index DIR.")
-        if self.corpus and not self.questions:
-            raise SettingsError("The demo's questions are about the demo's corpus. Add --questions FILE.")
+        require_one_source(self.questions, self.corpus, self.index)
 
 
 def run_quick(options: QuickOptions) -> Report:

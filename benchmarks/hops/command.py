@@ -11,7 +11,7 @@ from agent.ranking import shipped_families
 from retrieval.index import IndexInfo, LocalIndex, index_info
 
 from ..contrasts.searches import corpus_key
-from ..corpus import cache_folder, cached_index, demo_index
+from ..corpus import cache_folder, cached_index, demo_index, require_one_source
 from ..datasets.demo import QUESTIONS
 from ..datasets.families import family_of
 from ..datasets.reading import fault_counts
@@ -66,12 +66,7 @@ class RetrievalOptions:
     """Searches at once."""
 
     def __post_init__(self) -> None:
-        if self.corpus and self.index:
-            raise SettingsError("--corpus and --index both say what to search. Give one of them.")
-        if self.questions and not (self.corpus or self.index):
-            raise SettingsError("--questions need a corpus to be searched in. Add --corpus FILE or --index DIR.")
-        if self.corpus and not self.questions:
-            raise SettingsError("The demo's questions are about the demo's corpus. Add --questions FILE.")
+        require_one_source(self.questions, self.corpus, self.index)
         unknown = sorted(set(self.systems) - set(SYSTEMS))
         if unknown or not self.systems:
             raise SettingsError(f"Unknown system {', '.join(unknown) or '(none)'}. Known: {', '.join(SYSTEMS)}.")
