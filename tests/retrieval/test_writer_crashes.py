@@ -19,7 +19,7 @@ from tests.retrieval.indexes import Hashing, jsonl
 
 SEEDS, OPERATIONS = 5, 2_000
 SUBJECTS = ("The old river", "A red bridge", "The king of the north", "Queen")
-WORDS = ("city", "tower", "island", "castle", "ship", "captain", "novel", "song")
+WORDS = ("city", "Tower", "Island", "castle", "ship", "captain", "novel", "song")
 QUERIES = ("old bridge of the king", "red river tower", "A captain and the novel island")
 
 
@@ -119,13 +119,14 @@ def a_document(generator: random.Random, key: str) -> Document:
 
 
 def rankings(folder: Path) -> list[object]:
-    """All that a reader sees: passages with their places, scores and order."""
+    """All that a reader sees: passages with their places, scores and order, by words, vectors and links."""
     with LocalIndex.open(folder, Hashing()) as index:
         found: list[object] = [
             [(hit.passage, hit.score) for hit in index.search(query, 8).hits] for query in QUERIES
         ]
-        found += [index.by_vectors("king of the tower", 30), sorted(passage.id for passage in index)]
-        return found
+        ids = sorted(passage.id for passage in index)
+        found += [index.by_vectors("king of the tower", 30), index.by_links(ids[::3], "Who was the captain?", 30)]
+        return [*found, ids]
 
 
 def fresh(parent: Path, documents: list[Document]) -> list[object]:
