@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ _DATE_WORDS = word_set(
 )
 _QUOTED = regex.compile(r"[\"“„«]\s?([^\"“”„«»]{2,60}?)[,.]?\s?[\"”“»]")
 _AFTER_A_NAME = regex.compile(r"\s+(?:is|was|are|were|has|had)\b|\s*[(]")
-_ASIDE = regex.compile(r"\s*\([^)]*\)")
+_ASIDE = regex.compile(r"(?<!\s)\s*+\([^)]*+\)")
 _BEFORE_A_YEAR = frozenset({"in", "since", "until", "by", "from", "during", "after", "before"})
 _BEGINNING = 300  # characters in which a passage without a title says what it is about
 _POSSESSIVE = regex.compile(r"['’ʼ]s?$")
@@ -62,8 +63,7 @@ def find_names(text: str) -> tuple[Name, ...]:
     runs = (_trimmed(text, run, every, starts, inner) for run in _runs(text, every, starts))
     found = [_name(text, every[run[0]].start, every[run[-1]].end) for run in runs if run]
     quoted = [_name(text, *match.span(1)) for match in _QUOTED.finditer(text) if any(map(str.isupper, match[1]))]
-    outside = [name for name in found if not any(q.start <= name.start and name.end <= q.end for q in quoted)]
-    return tuple(sorted((name for name in [*outside, *quoted] if name.key), key=lambda name: name.start))
+    return tuple(sorted((name for name in [*_outside(found, quoted), *quoted] if name.key), key=lambda n: n.start))
 
 
 def topic(passage: Passage) -> str:
@@ -75,7 +75,8 @@ def topic(passage: Passage) -> str:
 
 def without_aside(name: str) -> str:
     """A title without its brackets, unless nothing else is left: `Mercury` of `Mercury (planet)`."""
-    return _ASIDE.sub("", name).strip() or name.strip()
+    end = name.rfind(")") + 1  # what opens later does not close: it would be read to the end once for each "("
+    return (_ASIDE.sub("", name[:end]) + name[end:]).strip() or name.strip()
 
 
 def name_key(text: str) -> str:
@@ -87,6 +88,15 @@ def name_key(text: str) -> str:
 def _name(text: str, start: int, end: int) -> Name:
     bare = _POSSESSIVE.sub("", text[start:end])
     return Name(start=start, end=start + len(bare), text=bare, key=name_key(bare))
+
+
+def _outside(names: Sequence[Name], quoted: Sequence[Name]) -> Iterator[Name]:
+    """The names that stand in none of the quoted titles, which are in order and do not overlap."""
+    starts = [title.start for title in quoted]
+    for name in names:
+        before = bisect_right(starts, name.start)
+        if not before or quoted[before - 1].end < name.end:
+            yield name
 
 
 def _sentence_starts(text: str, every: Sequence[Word]) -> frozenset[int]:

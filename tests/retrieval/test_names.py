@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval import Passage
-from retrieval.names import find_names, name_key, topic
+from retrieval.names import find_names, name_key, topic, without_aside
 from retrieval.words import content_words, stems, words
 
 
@@ -31,6 +33,43 @@ from retrieval.words import content_words, stems, words
 )
 def test_names_are_runs_of_capitals_without_sentence_starts_and_dates(text: str, names: list[str]) -> None:
     assert [name.text for name in find_names(text)] == names
+
+
+_SIGNS = st.sampled_from(
+    ['"', "“", "”", "«", "»", "(", ")", " ", ". ", "Ab", "Orn", "of", "The", "1920", "'s", "x"]
+)
+
+
+@given(st.lists(_SIGNS, max_size=60).map("".join))
+def test_a_quoted_title_is_one_name(text: str) -> None:
+    """No name stands inside another one, and they come in order, however quotation marks are strewn."""
+    found = find_names(text)
+    assert all(left.end <= right.start or left.start < right.start for left, right in pairwise(found))
+    assert not any(
+        one is not other and one.start <= other.start and other.end <= one.end for one in found for other in found
+    )
+
+
+def test_thousands_of_titles_and_brackets_are_read_once() -> None:
+    """Each name is compared with the one title that may hold it; brackets that never close are no aside."""
+    assert [name.text for name in find_names('"Ab" ' * 4_000)] == ["Ab"] * 4_000
+    assert without_aside("Orn (a) " + "(" * 20_000) == "Orn " + "(" * 20_000
+    assert without_aside(" " * 20_000 + "(") == "("
+
+
+@pytest.mark.parametrize(
+    ("title", "bare"),
+    [
+        ("Mercury (planet)", "Mercury"),
+        ("(Untitled)", "(Untitled)"),
+        ("Orn (a) and (b)", "Orn and"),
+        ("Orn ((a) b)", "Orn b)"),
+        ("Orn (", "Orn ("),
+        ("  ", ""),
+    ],
+)
+def test_brackets_of_a_title_are_asides(title: str, bare: str) -> None:
+    assert without_aside(title) == bare
 
 
 @given(st.text(max_size=300))
