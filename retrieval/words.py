@@ -30,7 +30,11 @@ FUNCTION_WORDS = word_set(
 """English words that carry structure rather than content, folded as `tokenise` folds. Text in other languages
 simply has no such words."""
 
-_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[.'’ʼ][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*")
+_WORD = regex.compile(
+    r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*"
+    r"(?:(?:[.'’ʼ]|\p{Default_Ignorable_Code_Point}+)[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*"
+)
+"""With what joins letters unseen (soft hyphen, zero-width joiner) inside, which `tokenise` folds away."""
 _ENDING = regex.compile(r"(?<=\p{L}{4})(?:ings?|ions?|ed|ers?|ors?|es|e|(?<!s)s)$")
 
 _WORDS_KEPT, _LONGEST_KNOWN = 16_384, 40  # words whose forms are remembered, and their characters
