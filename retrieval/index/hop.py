@@ -11,7 +11,7 @@ from ..text import tokenise
 from .links import Links, link_key
 
 MOST_TOPICS = 50
-"""A key that more passages are about is ambiguous and leads nowhere."""
+"""A key that more documents are about is ambiguous and leads nowhere. One leads to so many passages at most."""
 MOST_MENTIONS = 30
 """A key that more passages mention is too frequent to lead anywhere."""
 SHARED = 0.7

@@ -95,10 +95,14 @@ class Links:
         Args:
             kind: `topic` for the passages about a key, `mention` for those that speak of it.
             keys: Hashes, from `of` or `link_key`.
-            most: Keys of more than so many passages are too common to lead anywhere and are left out.
+            most: Keys that more passages mention, or that more documents are about, are too common to lead
+                anywhere and are left out. Of long documents about a key so many passages, their first ones.
         """
         counts = self.counts(kind, keys)
         rows = {key: self._rows(kind, key) for key in sorted(counts) if counts[key] <= most}
+        if kind == "topic":
+            long = [key for key in sorted(counts) if counts[key] > most and not self._is_ambiguous(key, most)]
+            rows |= {key: self._first_rows(key, most) for key in long}
         ids = self._ids({row for found in rows.values() for row in found})  # each once: many keys share passages
         return {key: [ids[row] for row in found if row in ids] for key, found in rows.items()}
 
@@ -108,6 +112,24 @@ class Links:
             (key,),
         )
         return [row for (row,) in found]
+
+    def _is_ambiguous(self, key: int, most: int) -> bool:
+        """Whether more than `most` documents are about this key; reads no further than it takes to know."""
+        ((count,),) = self._connection.execute(
+            "SELECT COUNT(*) FROM (SELECT DISTINCT p.source FROM topics AS t JOIN places AS p ON p.row = t.row "
+            "WHERE t.key = ? LIMIT ?)",
+            (key, most + 1),
+        )
+        return bool(count > most)
+
+    def _first_rows(self, key: int, most: int) -> list[int]:
+        """Of the documents about this key the first passages, `most` together."""
+        found = self._connection.execute(
+            "SELECT t.row FROM topics AS t JOIN places AS p ON p.row = t.row WHERE t.key = ? "
+            "GROUP BY t.row ORDER BY MIN(p.position), t.row LIMIT ?",
+            (key, most),
+        )
+        return sorted(row for (row,) in found)
 
     def _ids(self, rows: Collection[int]) -> dict[int, str]:
         return {

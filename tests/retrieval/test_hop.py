@@ -36,10 +36,12 @@ def links_of(passages: Sequence[Passage]) -> Iterator[Links]:
     """The links of passages, by the default rule, in memory."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(
-            "CREATE TABLE passages (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);" + SCHEMA
+            "CREATE TABLE passages (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);"
+            "CREATE TABLE places (row INTEGER NOT NULL, source TEXT NOT NULL, position INTEGER NOT NULL);" + SCHEMA
         )
         for row, passage in enumerate(passages):
             connection.execute("INSERT INTO passages VALUES (?, ?)", (row, passage.id))
+            connection.execute("INSERT INTO places VALUES (?, ?, ?)", (row, passage.source_id, row))
             put_links(connection, row, *NAME_LINKS.keys(passage, ()))
         yield Links(connection)
 
@@ -103,6 +105,8 @@ def test_two_paragraphs_of_one_title_are_both_reached() -> None:
     [
         (unicodedata.normalize("NFD", "Zoë Müller"), unicodedata.normalize("NFC", "Zoë Müller")),
         ("Ｚｏë Ｍüller", "Zoë Müller"),
+        ("Zoë Mül\u200dler", "Zoë Müller"),
+        ("Zo\u00adë Müller", "Zoë Mül\u00adler"),
         ("ZOË MÜLLER", "Zoe Muller"),
     ],
 )
@@ -146,11 +150,18 @@ def test_long_names_of_the_question_link_nothing_either() -> None:
 
 
 @pytest.mark.parametrize(("count", "leads"), [(MOST_TOPICS, True), (MOST_TOPICS + 1, False)])
-def test_a_title_of_very_many_passages_leads_nowhere(count: int, leads: bool) -> None:
+def test_a_title_of_very_many_documents_leads_nowhere(count: int, leads: bool) -> None:
     """An ambiguous name: following it would bring in a crowd."""
     poem = Passage(title="Poem", text="it praises Smith")
     smiths = [Passage(title="Smith", text=f"number {number} of them") for number in range(count)]
     assert bool(hop([poem, *smiths], poem)) == leads
+
+
+def test_a_long_document_is_reached_by_its_title() -> None:
+    """It is one thing, however many passages it was cut into; the first ones are enough to go on from."""
+    poem = Passage(title="Poem", text="it praises Smith")
+    life = [Passage(title="Smith", text=f"part {number}", source_id="smith") for number in range(3 * MOST_TOPICS)]
+    assert hop([poem, *life], poem).keys() == {passage.id for passage in life[:MOST_TOPICS]}
 
 
 @pytest.mark.parametrize(("count", "leads"), [(MOST_MENTIONS, True), (MOST_MENTIONS + 1, False)])

@@ -18,7 +18,10 @@ _KEYS = st.lists(st.sampled_from(["", "river", "bridge", "queen", "island"]), ma
 
 def opened(ids: dict[int, str]) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
-    connection.executescript("CREATE TABLE passages (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);" + SCHEMA)
+    connection.executescript(
+        "CREATE TABLE passages (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE places (row INTEGER NOT NULL, source INTEGER NOT NULL, position INTEGER NOT NULL);" + SCHEMA
+    )
     connection.executemany("INSERT INTO passages VALUES (?, ?)", ids.items())
     return connection
 
@@ -50,6 +53,21 @@ def test_topics_lead_to_what_mentions_them(connection: sqlite3.Connection) -> No
     assert links.counts("mention", topics) == {link_key("island"): 2}
     assert links.passages("mention", topics, most=2) == {link_key("island"): ["bridge", "builder"]}
     assert links.passages("mention", topics, most=1) == {}
+
+
+def test_of_long_documents_about_a_key_the_first_passages_are_given() -> None:
+    """Two documents of three passages each, one inserted after the other: as many as asked for, both openings."""
+    with closing(opened({row: f"p{row}" for row in range(6)})) as connection:
+        connection.executemany(
+            "INSERT INTO places VALUES (?, ?, ?)", [(row, row // 3, row % 3) for row in range(6)]
+        )
+        for row in range(6):
+            put_links(connection, row, ["river"], ["bridge"])
+        links, river = Links(connection), link_key("river")
+        assert links.passages("topic", [river], most=3) == {river: ["p0", "p1", "p3"]}
+        assert links.passages("topic", [river], most=2) == {river: ["p0", "p3"]}
+        assert links.passages("topic", [river], most=1) == {}
+        assert links.passages("mention", [link_key("bridge")], most=3) == {}
 
 
 def test_unknown_keys_and_passages_lead_nowhere(connection: sqlite3.Connection) -> None:

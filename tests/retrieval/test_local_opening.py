@@ -194,6 +194,9 @@ def _old_format(folder: Path) -> None:
         (_sql("DELETE FROM documents WHERE number = 2"), IndexCorruptError, "8 texts of which 7 are indexed"),
         (_sql("UPDATE state SET next_number = 3"), IndexCorruptError, "beyond its 3 numbers"),
         (_sql("DROP TABLE passages"), IndexCorruptError, "damaged"),
+        (_sql("DROP TABLE mentions"), IndexCorruptError, "damaged"),
+        (_sql("DELETE FROM topics"), IndexCorruptError, "links lead from a passage of the index but not to it"),
+        (_sql("UPDATE links SET topics = x'0102'"), IndexCorruptError, "list of links is cut off"),
     ],
 )
 def test_each_way_to_be_wrong_has_its_error(  # noqa: PLR0917 - pytest passes them by name
