@@ -22,6 +22,8 @@ from .views import Views
 
 LARGEST = 200
 """Passages that are ranked by their links, those of the best fused rank; the others follow in the fused order."""
+NOVELTY = 8.0
+"""What covering all of the question that no passage before covers is worth (docs/decisions/010-ranking.md)."""
 ALL = "none"
 """In the file, what was left out of the weights that saw all families."""
 
@@ -41,17 +43,28 @@ class Compared:
     """Ids of the others, in their fused order."""
     features: NDArray[np.float64]
     """Of `near`, shape `(len(near), len(FEATURES))`, see `chains.chain_features`."""
+    covers: NDArray[np.float64]
+    """What each of `near` covers of the question's words: the word's share of the question or 0; shape
+    `(len(near), words)`."""
 
-    def ranking(self, weights: NDArray[np.float64]) -> Ranking:
-        """The order by the weighted sum of features, shape `(len(FEATURES),)`; equal sums stay in fused order."""
-        if not self.near:
-            return Ranking()
-        scores = dict(zip(self.near, (self.features @ weights).tolist(), strict=True))
-        order = sorted(self.near, key=lambda key: -scores[key])
-        lowest = scores[order[-1]]
-        scores |= {key: lowest - place for place, key in enumerate(self.rest, start=1)}
-        ids = (*order, *self.rest)
-        return Ranking(ids=ids, scores=tuple(scores[key] for key in ids))
+    def ranking(self, weights: NDArray[np.float64], *, novelty: float = NOVELTY) -> Ranking:
+        """One after the other the passage that is worth most beside those before it; the first of equals.
+
+        A passage is worth the weighted sum of its features, weights of shape `(len(FEATURES),)`, and `novelty`
+        times the share of the question that it covers and none before it does. As that only shrinks, scores never
+        increase down the ranking.
+        """
+        own = self.features @ weights
+        covered = np.zeros(self.covers.shape[1])
+        open_ = np.ones(len(own), dtype=np.bool_)
+        order: list[tuple[str, float]] = []
+        for _ in self.near:
+            worth = np.where(open_, own + novelty * (self.covers - covered).clip(0.0).sum(axis=1), -np.inf)
+            best = int(worth.argmax())
+            order.append((self.near[best], float(worth[best])))
+            covered, open_[best] = np.maximum(covered, self.covers[best]), False
+        order += [(key, order[-1][1] - place) for place, key in enumerate(self.rest, start=1)]
+        return Ranking(ids=tuple(key for key, _ in order), scores=tuple(score for _, score in order))
 
 
 def shipped_families() -> frozenset[str]:
@@ -89,13 +102,16 @@ class ChainRanker:
     Args:
         weights: None = `shipped_weights()`.
         views: Shared with a planner, so that no passage is looked at twice.
+        novelty: See `Compared.ranking`; 0 = each passage by itself.
 
     Raises:
         ConfigError: the weights name a feature that there is not, leave one out, or hold something else than a
             finite number.
     """
 
-    def __init__(self, weights: Weights | None = None, *, views: Views | None = None) -> None:
+    def __init__(
+        self, weights: Weights | None = None, *, views: Views | None = None, novelty: float = NOVELTY
+    ) -> None:
         known = weights if weights is not None else shipped_weights()
         if known.keys() != set(FEATURES) or not all(map(math.isfinite, known.values())):
             raise ConfigError(
@@ -103,10 +119,11 @@ class ChainRanker:
             )
         self._weights = np.array([known[name] for name in FEATURES])
         self._views = views or Views()
+        self._novelty = novelty
 
     def rank(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> Ranking:
         """See `Ranker.rank`."""
-        return compare(question, evidence, rankings, self._views).ranking(self._weights)
+        return compare(question, evidence, rankings, self._views).ranking(self._weights, novelty=self._novelty)
 
 
 def compare(question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]], views: Views) -> Compared:
@@ -126,7 +143,12 @@ def compare(question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[st
     places = {key: place for place, key in enumerate(near)}
     found = chains(question, [views.of(passages[key]) for key in near])
     ranks = [[places[key] for key in ranking if key in places] for ranking in lists]
-    return Compared(near=near, rest=fused[LARGEST:], features=chain_features(found, ranks))
+    return Compared(
+        near=near,
+        rest=fused[LARGEST:],
+        features=chain_features(found, ranks),
+        covers=found.covers * found.weights,
+    )
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent import ranking as module
 from agent.chains import FEATURES, Chains, chains
 from agent.errors import ConfigError
-from agent.ranking import ALL, LARGEST, ChainRanker, shipped_weights
+from agent.ranking import ALL, LARGEST, ChainRanker, Compared, shipped_weights
 from agent.seams import Ranker
 from agent.views import View
 from retrieval import EvidenceSet, Passage
@@ -141,3 +141,17 @@ def test_a_damaged_installation_is_told_with_its_remedy(installed: Path, content
         installed.write_text(content)
     with pytest.raises(ConfigError, match="Install sufficit again"):
         shipped_weights()
+
+
+def test_what_no_passage_before_covers_counts_and_scores_never_increase() -> None:
+    """Two passages that cover the same half of the question: the second one makes room for the other half."""
+    compared = Compared(
+        near=("a", "twin", "other"),
+        rest=("late",),
+        features=np.array([[1.0], [0.9], [0.5]]),
+        covers=np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 0.5]]),
+    )
+    ranking = compared.ranking(np.array([1.0]), novelty=8.0)
+    assert ranking.ids == ("a", "other", "twin", "late")
+    assert list(ranking.scores) == sorted(ranking.scores, reverse=True)
+    assert compared.ranking(np.array([1.0]), novelty=0.0).ids == ("a", "twin", "other", "late")

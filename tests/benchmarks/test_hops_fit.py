@@ -48,7 +48,7 @@ def case(name: str, dataset: str, sign: str, *, size: int = 5) -> Case:
     return Case(
         target=Target(question=question, holders=(frozenset({ids[0]}),), title_reach=None),
         found=Found(ids=ids, calls=1, ms=1.0),
-        compared=Compared(near=ids, rest=(), features=features),
+        compared=Compared(near=ids, rest=(), features=features, covers=np.zeros((len(ids), 0))),
     )
 
 
