@@ -59,7 +59,7 @@ class GapPlanner:
 
     def __init__(self, weights: Weights | None = None, *, views: Views | None = None) -> None:
         self._views = views or Views()
-        self._ranker = ChainRanker(weights, views=self._views, novelty=0.0)
+        self._ranker = ChainRanker(weights, views=self._views)
 
     async def plan(
         self, question: str, evidence: EvidenceSet, sufficiency: Sufficiency | None, tried: tuple[str, ...]

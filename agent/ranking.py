@@ -102,16 +102,13 @@ class ChainRanker:
     Args:
         weights: None = `shipped_weights()`.
         views: Shared with a planner, so that no passage is looked at twice.
-        novelty: See `Compared.ranking`; 0 = each passage by itself.
 
     Raises:
         ConfigError: the weights name a feature that there is not, leave one out, or hold something else than a
             finite number.
     """
 
-    def __init__(
-        self, weights: Weights | None = None, *, views: Views | None = None, novelty: float = NOVELTY
-    ) -> None:
+    def __init__(self, weights: Weights | None = None, *, views: Views | None = None) -> None:
         known = weights if weights is not None else shipped_weights()
         if known.keys() != set(FEATURES) or not all(map(math.isfinite, known.values())):
             raise ConfigError(
@@ -119,11 +116,10 @@ class ChainRanker:
             )
         self._weights = np.array([known[name] for name in FEATURES])
         self._views = views or Views()
-        self._novelty = novelty
 
     def rank(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> Ranking:
         """See `Ranker.rank`."""
-        return compare(question, evidence, rankings, self._views).ranking(self._weights, novelty=self._novelty)
+        return compare(question, evidence, rankings, self._views).ranking(self._weights)
 
 
 def compare(question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]], views: Views) -> Compared:
