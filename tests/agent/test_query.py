@@ -129,7 +129,8 @@ async def test_a_plan_depends_on_nothing_but_its_arguments(planner: GapPlanner) 
 
 async def test_what_a_chain_has_reached_is_gone_on_from_though_it_does_not_resemble_the_question() -> None:
     """Hartmoor shares no word with the question but is what the found birthplace leads to; the other passage holds
-    only a word that is found already."""
+    only a word that is found already.
+    """
     question = "Which engineer from the birthplace of Ilse Aue built a lighthouse?"
     lone = Passage(title="Passport", text="A passport names the birthplace of its holder, as Otto Kern wrote.")
     aue = Passage(title="Ilse Aue", text="Ilse Aue was a painter. Her birthplace was Hartmoor.")
