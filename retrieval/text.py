@@ -19,7 +19,28 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer
 """Scripts written without spaces between words (in a character class)."""
 
 _SPACE = re.compile(r"\s+")
+_SURROGATE = regex.compile(r"[\ud800-\udfff]")
 _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
+
+
+def plain(text: str) -> str:
+    r"""The text with U+FFFD for each lone surrogate, which no file, database or tokenizer takes.
+
+    >>> plain("a\ud800 moor") == "a\ufffd moor"
+    True
+    """
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def plain_name(name: str) -> str:
+    r"""The name with each lone surrogate escaped, so that names that differ stay apart.
+
+    Python reads a file name whose bytes are no UTF-8 as one with lone surrogates.
+
+    >>> plain_name("a\udcff.txt")
+    'a\\udcff.txt'
+    """
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def normalise(text: str) -> str:
@@ -161,7 +182,6 @@ def query_key(text: str) -> str:
 _WINDOW = 8_000
 """Characters that the splitter sees at once: its time grows with the square where no white space is."""
 _ODD_SPACE = re.compile(r"[^\S\n ]")
-_SURROGATE = regex.compile(r"[\ud800-\udfff]")
 _INITIAL = regex.compile(r"(?:^|[\s.(])[\p{Lu}--[A-Z]]\.$", regex.VERSION1)
 """The splitter knows initials from A to Z only."""
 
@@ -176,13 +196,13 @@ def sentences(text: str) -> list[tuple[int, int]]:
     ['Dr. Noe came.', 'Who?', 'He.']
     """
     # sentencex 1.0 panics at white space of several bytes and at lone surrogates; both keep their length here.
-    plain = _SURROGATE.sub("?", _ODD_SPACE.sub(" ", text))
+    even = _SURROGATE.sub("?", _ODD_SPACE.sub(" ", text))
     spans: list[tuple[int, int]] = []
-    for begin, end in _pieces(plain):
+    for begin, end in _pieces(even):
         trimmed = _trim(text, begin, end)
         if trimmed[0] == trimmed[1]:
             continue
-        if spans and _INITIAL.search(plain, *spans[-1]) and "\n\n" not in plain[spans[-1][1] : trimmed[0]]:
+        if spans and _INITIAL.search(even, *spans[-1]) and "\n\n" not in even[spans[-1][1] : trimmed[0]]:
             spans[-1] = (spans[-1][0], trimmed[1])
         else:
             spans.append(trimmed)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..passage import Passage
-from ..text import chunk_spans
+from ..text import chunk_spans, plain, plain_name
 
 _SENTENCE_END = ".!?…。！？؟।"
 _CLOSING = "\"'”’»)]}）」』"
@@ -17,17 +17,25 @@ _FRAGMENT_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A titled part of a document."""
+    """A titled part of a document. Lone surrogates become U+FFFD, as they do in a `Document`."""
 
     title: str = ""
     """Path of its headings, outermost first, e.g. `Life: Early years`; empty for what stands before the first."""
     text: str
     """Plain text; paragraphs are parted by a blank line."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", plain(self.title))
+        object.__setattr__(self, "text", plain(self.text))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One article, file or record of a corpus."""
+    """One article, file or record of a corpus.
+
+    What no database takes becomes plain here: lone surrogates are escaped in id and url
+    (`retrieval.text.plain_name`) and replaced by U+FFFD in titles and aliases.
+    """
 
     id: str
     """Unique in the corpus, where the corpus keeps its own rules; the `source_id` of all its passages."""
@@ -38,6 +46,12 @@ class Document:
     """An address for citations."""
     aliases: tuple[str, ...] = ()
     """Other titles under which it is known (redirects), in the corpus's order."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", plain_name(self.id))
+        object.__setattr__(self, "title", plain(self.title))
+        object.__setattr__(self, "url", None if self.url is None else plain_name(self.url))
+        object.__setattr__(self, "aliases", tuple(map(plain, self.aliases)))
 
 
 def passages(document: Document, *, max_words: int, overlap: int = 0) -> Iterator[Passage]:

@@ -14,6 +14,7 @@ from typing import Literal
 from ..corpora import Corpus, open_corpus
 from ..errors import IndexCorruptError, IndexFolderError
 from ..passage import Passage
+from ..text import plain_name
 from . import store
 from .check import check
 from .cut import MAX_WORDS, OVERLAP, WHOLE_WORDS, cut
@@ -98,7 +99,7 @@ def build_index(
     out, corpus = Path(out), open_corpus(Path(corpus_path))
     with only_builder(out):
         plan = Plan(
-            corpus=CorpusRecord(name=corpus.path.resolve().name, sha256=corpus.sha256()),
+            corpus=CorpusRecord(name=plain_name(corpus.path.resolve().name), sha256=corpus.sha256()),
             encoder=EncoderRecord(name=encoder.name, fingerprint=encoder.fingerprint, dims=encoder.dims),
             settings=Settings(
                 max_words=max_words,

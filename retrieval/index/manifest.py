@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import EncoderMismatchError, IndexCorruptError, IndexNotFoundError, IndexVersionError
+from ..text import plain_name
 from .encoder import Encoder
 
 FORMAT = 2
@@ -113,7 +114,7 @@ class IndexInfo:
         """Flat JSON values for people and programs."""
         manifest = self.manifest
         return {
-            "folder": str(self.folder),
+            "folder": plain_name(str(self.folder)),
             "documents": self.documents,
             "passages": self.passages,
             "problems": dict(manifest.counts.problems),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..corpora import Document
 from ..errors import DocumentUnknownError, IndexCorruptError, IndexFolderError
 from ..passage import Passage
+from ..text import plain_name
 from . import postings, store
 from .cut import cut
 from .dense import DenseIndex, VectorFile
@@ -138,7 +139,7 @@ class IndexWriter:
         """
         known = 0
         with self._undone_on_error():
-            for key in dict.fromkeys(ids):
+            for key in dict.fromkeys(map(plain_name, ids)):
                 with self._database.writing() as connection:
                     rows = store.remove(connection, key)
                 if rows is None and not missing_ok:
