@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from ..errors import IndexBusyError, IndexCorruptError, IndexFolderError
 
@@ -28,24 +28,42 @@ _WORK, _LOCK, _PLAN = "building", "lock", "plan.json"
 
 @contextmanager
 def only_builder(out: Path) -> Iterator[None]:
-    """Hold the folder's lock; the system releases it when the process ends, however it ends."""
+    """Hold the folder's lock; the system releases it when the process ends, however it ends.
+
+    Raises:
+        IndexBusyError: another process holds it.
+        IndexFolderError: it is no folder for an index, or cannot be made or written.
+    """
+    lock = _acquired(out)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquired(out: Path) -> BaseFileLock:
+    lock = FileLock(out / _LOCK, timeout=0)
+    try:
+        _make(out)
+        lock.acquire()
+    except Timeout as error:
+        raise IndexBusyError(
+            f"Another process is building or changing the index in {out}. Wait for it, or stop it and start again."
+        ) from error
+    except OSError as error:
+        raise IndexFolderError(
+            f"{out} cannot be used: {error.strerror or error}. Name a folder that can be made and written."
+        ) from error
+    return lock
+
+
+def _make(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise IndexFolderError(f"{out} is a file. Name a folder for the index.")
     ours = (MANIFEST, _WORK, _LOCK)
     if out.exists() and any(out.iterdir()) and not any((out / name).exists() for name in ours):
         raise IndexFolderError(f"{out} is not empty and holds no index. Name another folder, or empty this one.")
     out.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(out / _LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise IndexBusyError(
-            f"Another process is building or changing the index in {out}. Wait for it, or stop it and start again."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,3 +174,18 @@ def test_spaces_in_every_path(tmp_path: Path, tiny_encoder: TransformerEncoder) 
     build_index(corpus, out, encoder=tiny_encoder)
     with LocalIndex.open(out, tiny_encoder) as index:
         assert len(index.search("bridge", 3).hits) == 3
+
+
+def test_a_folder_that_cannot_be_made_is_a_typed_error(
+    tmp_path: Path, tiny_encoder: TransformerEncoder, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below a file, and in a place where nothing may be written: what was found and what to do."""
+    with pytest.raises(IndexFolderError, match=r"cannot be used: Not a directory.*Name a folder"):
+        build_index(corpus, corpus / "index", encoder=tiny_encoder)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.raises(IndexFolderError, match="cannot be used: Permission denied"):
+        build_index(corpus, tmp_path / "index", encoder=tiny_encoder)
