@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,8 @@ from .cli_index import index_app
 from .cli_trace import trace_app
 from .config import Settings, load_settings
 from .errors import ConfigError
+from .plain import encodable, plain_line
+from .wire import json_line
 
 if TYPE_CHECKING:
     from .loop import SearchAgent
@@ -98,7 +99,7 @@ def ask(
     """
     from .build import open_agent
 
-    _require_question(question)
+    question = _asked(question)
     settings = load_settings(
         {
             "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
@@ -149,7 +150,7 @@ def score(
     from .passage_file import read_passages
     from .wire import sufficiency_json
 
-    _require_question(question)
+    question = _asked(question)
     evidence = read_passages(passages)
     sufficiency = RinseScorer.small().score(question, evidence)
     if as_json:
@@ -158,7 +159,7 @@ def score(
     typer.echo(f"score     {sufficiency.score:.3f}")
     typer.echo(f"passages  {sufficiency.passages}")
     for gap in sufficiency.gaps:
-        typer.echo(f"gap       {gap.text!r} (coverage {gap.coverage:.2f})")
+        typer.echo(f"gap       '{plain_line(gap.text)}' (coverage {gap.coverage:.2f})")
 
 
 @app.command()
@@ -179,19 +180,20 @@ def doctor(
         _print_json({"ok": all(f.ok for f in findings), "findings": [f.as_json() for f in findings]})
     else:
         for finding in findings:
-            typer.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.part:<12} {finding.detail}")
+            typer.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.part:<12} {plain_line(finding.detail)}")
     if not all(finding.ok for finding in findings):
         raise typer.Exit(1)
 
 
-def _require_question(question: str) -> None:
-    """Before a model is loaded for it."""
+def _asked(question: str) -> str:
+    """The question as UTF-8 can write it; looked at before a model is loaded for it."""
     if not question.strip():
         raise ConfigError("The question is empty. Pass one in quotes, e.g. 'Who wrote Emma?'.")
+    return encodable(question)
 
 
 def _print_json(data: Mapping[str, object]) -> None:
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.write(json_line(data))
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from retrieval import RetrievalError
 from rinse import RinseError
 
 from .errors import AgentError, ConfigError
+from .plain import plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,10 +32,10 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(INTERRUPT) from None
         except (ConfigError, PolicyError) as error:
-            typer.echo(f"Usage: {error}", err=True)
+            typer.echo(plain(f"Usage: {error}"), err=True)
             raise typer.Exit(USAGE) from None
         except (AgentError, RetrievalError, RinseError) as error:
-            typer.echo(f"Error: {error}", err=True)
+            typer.echo(plain(f"Error: {error}"), err=True)
             raise typer.Exit(FAILURE) from None
 
     return run

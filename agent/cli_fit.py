@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,8 @@ from rich.progress import (
 from .cli_errors import INTERRUPT, reported
 from .errors import ConfigError
 from .fit_request import FITTERS, FitRequest, check_options
+from .plain import plain, plain_line
+from .wire import json_line
 
 if TYPE_CHECKING:
     from rinse.fit.report import FitProgress, FitReport
@@ -172,7 +173,7 @@ def _bars() -> Iterator[Callable[[FitProgress], None]]:
 
 def _show(report: FitReport, *, as_json: bool) -> None:
     for warning in report.warnings:
-        typer.echo(f"Warning: {warning}", err=True)
+        typer.echo(plain_line(f"Warning: {warning}"), err=True)
     if as_json:
         data = {
             "fitted": report.fitted,
@@ -183,7 +184,7 @@ def _show(report: FitReport, *, as_json: bool) -> None:
             "failed": report.failed,
             "warnings": list(report.warnings),
         }
-        sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.write(json_line(data))
         return
     if not report.fitted:
         typer.echo("Nothing to do: what would be written stands there already.")
@@ -192,9 +193,9 @@ def _show(report: FitReport, *, as_json: bool) -> None:
     if report.failed:
         typer.echo(f"{report.failed} of {report.failed + report.records} records gave nothing and were left out.")
     for path in report.profiles:
-        typer.echo(f"profile   {path}")
+        typer.echo(plain(f"profile   {path}"))
     for name, groups in report.families:
-        typer.echo(f"family    {name}: {groups} groups")
+        typer.echo(plain(f"family    {name}: {groups} groups"))
 
 
 def _given(context: typer.Context) -> dict[str, str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from .cli_errors import reported
+from .plain import plain_line
+from .wire import json_line
 
 if TYPE_CHECKING:
     from retrieval.index import IndexInfo, TransformerEncoder
@@ -159,8 +161,8 @@ def _encoder(folder: Path, name: str | None) -> TransformerEncoder:
 def _report(info: IndexInfo, *, as_json: bool) -> None:
     data = info.as_json()
     if as_json:
-        sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.write(json_line(data))
         return
-    console = Console()
+    console = Console(highlight=False)
     for key, value in data.items():
-        console.print(f"{key:<14} {value}", markup=False, highlight=False)
+        console.print(Text(f"{key:<14} {plain_line(str(value))}"))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from .cli_errors import reported
+from .wire import json_line
 
 trace_app = typer.Typer(help="Look at recorded searches.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -31,15 +33,16 @@ def show(
 
     Example: sufficit trace show search.jsonl --passages
     """
+    from .plain import plain, plain_line
     from .render import recorded_outcome, turn_table
     from .trace import load_trace
 
     recorded = load_trace(file)
     if as_json:
         data = {"search": recorded.header, "turns": recorded.turns, "result": recorded.result}
-        sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.write(json_line(data))
         return
-    console = Console()
+    console = Console(highlight=False)
     console.print(turn_table(recorded.turns, title=recorded.question))
     if recorded.result is None:
         console.print(
@@ -48,10 +51,10 @@ def show(
     else:
         titles = {key: passage.heading or passage.source_id for key, passage in recorded.passages.items()}
         urls = {key: passage.url for key, passage in recorded.passages.items()}
-        console.print(recorded_outcome(recorded.result, titles=titles, urls=urls))
+        console.print(recorded_outcome(recorded.result, turns=recorded.turns, titles=titles, urls=urls))
     if passages:
         for passage in recorded.passages.values():
-            console.print(f"\n{passage.heading} ({passage.id[:12]})", style="bold", markup=False)
-            console.print(passage.text, markup=False)
+            console.print(Text(f"\n{plain_line(passage.heading)} ({passage.id[:12]})", style="bold"))
+            console.print(Padding(Text(plain(passage.text)), (0, 0, 0, 2)))
     for problem in recorded.problems:
-        typer.echo(f"{file}: {problem} cannot be read", err=True)
+        typer.echo(plain_line(f"{file}: {problem} cannot be read"), err=True)

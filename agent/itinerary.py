@@ -23,6 +23,7 @@ class Itinerary:
         self._tiers = tuple(tiers)
         self._visited: list[Tier] = []
         self._tried: list[str] = []
+        self._asked: set[str] = set()
         if tiers:
             self.enter(None)
 
@@ -59,6 +60,11 @@ class Itinerary:
             TierInfo(name=tier.name, price=tier.price) for tier in self._tiers if tier not in self._visited
         )
 
+    @property
+    def not_asked(self) -> tuple[str, ...]:
+        """Names of the tiers that no query was sent to, in order."""
+        return tuple(tier.name for tier in self._tiers if tier.name not in self._asked)
+
     def enter(self, name: str | None) -> None:
         """Go to the tier that a policy named if it was not visited yet, else to the next one in order."""
         left = self._unvisited()
@@ -69,6 +75,8 @@ class Itinerary:
 
     def count(self, outcomes: Sequence[Outcome]) -> None:
         """Take note of one turn's calls."""
+        if outcomes:
+            self._asked.add(self.tier.name)
         self._tried.extend(outcome.query for outcome in outcomes if not outcome.failed)
         self.turns += 1
         failed = all(outcome.failed for outcome in outcomes)

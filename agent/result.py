@@ -11,6 +11,9 @@ from rinse import Gap, Sufficiency
 
 from .seams import Answer, Citation, Verdict
 
+HARMLESS = frozenset({"tokens_estimated"})
+"""Kinds of events that tell something and take nothing from the search."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -66,6 +69,7 @@ class SearchResult:
     degraded: bool
     """True if some part failed on the way; the events of the turns say which."""
     tiers_not_tried: tuple[str, ...]
+    """Names of the tiers that no query was sent to, in order."""
     events: tuple[Event, ...] = ()
     """What happened outside the turns: while answering, verifying, tracing."""
 

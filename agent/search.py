@@ -28,14 +28,11 @@ from .itinerary import Itinerary
 from .meter import Meter
 from .parts import Parts
 from .planning import plan_turn
-from .result import SearchResult, Turn
+from .result import HARMLESS, SearchResult, Turn
 from .seams import Plan
 from .trace import TraceSink
 
 Emit = Callable[[Turn], Awaitable[None]]
-
-_HARMLESS = frozenset({"tokens_estimated"})
-"""Kinds of events that tell something and take nothing from the search."""
 
 _START = SearchOn(reason=Reason(code="start", by="loop"))
 
@@ -216,7 +213,7 @@ class Search:
     def _note(self, events: Sequence[Event], *, degraded: bool | None = None) -> None:
         """Keep events for the next turn; by default an event means that something is degraded."""
         self._events.extend(events)
-        self._degraded |= any(e.kind not in _HARMLESS for e in events) if degraded is None else degraded
+        self._degraded |= any(e.kind not in HARMLESS for e in events) if degraded is None else degraded
 
     async def _emit_turn(
         self, tier: str, plan: Plan, outcomes: Sequence[Outcome], settled: Settled, *, scored: bool, started: float
@@ -257,7 +254,7 @@ class Search:
             turns=tuple(self._turns),
             spend=self._meter.spent(),
             degraded=self._degraded,
-            tiers_not_tried=tuple(tier.name for tier in self._itinerary.left),
+            tiers_not_tried=self._itinerary.not_asked,
             events=tuple(self._events),
         )
         await self._record(self._trace.finish(result))

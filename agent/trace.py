@@ -21,7 +21,7 @@ from retrieval import EvidenceSet, Passage
 
 from .errors import TraceError
 from .result import SearchResult, Turn
-from .wire import passage_json, read_passage, result_json, turn_json
+from .wire import json_line, passage_json, read_passage, result_json, turn_json
 
 FORMAT = 1
 
@@ -69,10 +69,10 @@ class FileTrace:
     def __init__(self, path: Path, header: Mapping[str, Any], *, now: float) -> None:
         self.path = _inside(path, str(header.get("question", "")), now) if path.is_dir() else path
         self._known: set[str] = set()
-        line = {"type": "search", "format": FORMAT, "started": now} | dict(header)
+        line = json_line({"type": "search", "format": FORMAT, "started": now} | dict(header))
         try:
             with self.path.open("x", encoding="utf-8") as file:
-                file.write(_line(line))
+                file.write(line)
         except FileExistsError as error:
             raise TraceError(
                 f"{self.path} exists. A trace holds one search and is never overwritten: name another file, or a "
@@ -99,7 +99,7 @@ class FileTrace:
         return [{"type": "passage"} | passage_json(passage) for passage in fresh]
 
     async def _append(self, lines: Sequence[Mapping[str, Any]]) -> None:
-        text = "".join(_line(line) for line in lines)
+        text = "".join(json_line(line) for line in lines)
         try:
             await asyncio.to_thread(_append_text, self.path, text)
         except OSError as error:
@@ -142,7 +142,7 @@ def load_trace(path: Path) -> RecordedSearch:
         TraceError: no such file, not a trace, or of another format.
     """
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
     except OSError as error:
         raise TraceError(f"Cannot read the trace {path}: {error}") from error
     header: Mapping[str, Any] | None = None
@@ -177,13 +177,10 @@ def load_trace(path: Path) -> RecordedSearch:
 
 def _inside(folder: Path, question: str, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, tz=UTC).strftime("%Y%m%dT%H%M%S")
-    stem = f"{stamp}-{hashlib.sha256(question.encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
+    stem = f"{stamp}-{digest[:8]}"
     names = (folder / f"{stem}{suffix}.jsonl" for suffix in ("", *(f"-{n}" for n in range(2, 10_000))))
     return next(path for path in names if not path.exists())
-
-
-def _line(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _append_text(path: Path, text: str) -> None:

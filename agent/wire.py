@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +20,18 @@ _SUFFICIENCY = TypeAdapter(Sufficiency)
 _STATE = TypeAdapter(SearchState)
 _EVENTS = TypeAdapter(tuple[Event, ...])
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def json_line(data: Mapping[str, Any]) -> str:
+    r"""One object as a line of strict JSON, new line included; what UTF-8 cannot write is escaped (`\udcff`).
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+        TypeError: a value that JSON does not know.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text) + "\n"
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:
