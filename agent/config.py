@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -23,6 +25,18 @@ from .llm.endpoint import Endpoint, LimitField, OptionalField
 
 PREFIX = "SUFFICIT_"
 FILE = Path("sufficit.toml")
+
+
+def _listed(value: object) -> object:
+    """A list in the environment: by comma, or in JSON."""
+    if not isinstance(value, str):
+        return value
+    if not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ValueError("no list; expected e.g. seed,temperature") from error
 
 
 class LlmSettings(BaseModel):
@@ -40,7 +54,7 @@ class LlmSettings(BaseModel):
     max_tokens: int = Field(default=500, ge=1, description="Longest completion.")
     context_tokens: int = Field(default=3_000, ge=200, description="For the passages of one prompt.")
     seed: int = Field(default=0, description="Sent to the server.")
-    without: frozenset[OptionalField] = Field(
+    without: Annotated[frozenset[OptionalField], NoDecode, BeforeValidator(_listed)] = Field(
         default=frozenset(), description="Fields that the server refuses: response_format, seed, temperature."
     )
     limit_field: LimitField = Field(default="max_tokens", description="The server's name for the limit on tokens.")
@@ -148,30 +162,52 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     Raises:
         ConfigError: an unknown key, a value out of range, or a `sufficit.toml` that is no TOML.
     """
-    known = {key for key in Settings.model_fields if key != "llm"}
-    known |= {f"llm_{key}" for key in LlmSettings.model_fields}
-    for name in os.environ:
-        key = name.removeprefix(PREFIX).lower()
-        if name.startswith(PREFIX) and key not in known:
-            raise ConfigError(f"Unknown setting {name} in the environment.{_hint(key, known)}")
+    _check_environment()
     try:
         return Settings(**{key: value for key, value in (flags or {}).items() if value is not None})
     except ConfigError:
         raise
     except ValidationError as error:
-        raise ConfigError(_explain(error, known)) from error
+        raise ConfigError(_explain(error)) from error
     except (ValueError, OSError) as error:  # a file that is no TOML, or cannot be read
         raise ConfigError(f"Cannot read the settings ({FILE} or the environment): {error}") from error
 
 
-def _explain(error: ValidationError, known: set[str]) -> str:
+def _check_environment() -> None:
+    own = {name for name in Settings.model_fields if name != "llm"}
+    known = own | {f"llm_{name}" for name in LlmSettings.model_fields}
+    for name in os.environ:
+        key = name.removeprefix(PREFIX).lower()
+        if name.startswith(PREFIX) and key not in known:
+            section = "llm_" if key.startswith("llm_") else ""
+            names = LlmSettings.model_fields if section else known
+            hint = _hint(key.removeprefix(section), names, prefix=PREFIX + section.upper(), upper=True)
+            raise ConfigError(f"Unknown setting {name} in the environment.{hint}")
+
+
+def _explain(error: ValidationError) -> str:
     lines = []
     for fault in error.errors():
         key = ".".join(str(part) for part in fault["loc"])
-        hint = _hint(key.replace(".", "_"), known) if fault["type"] == "extra_forbidden" else ""
-        got = "" if _may_hold_key(key) else f", got {fault['input']!r}"
+        unknown = fault["type"] == "extra_forbidden"  # its value may be a key in the wrong place
+        hint = _hint_in_file(key) if unknown else ""
+        got = "" if unknown or _may_hold_key(key) else f", got {fault['input']!r}"
         lines.append(f"Setting {key!r}: {fault['msg']}{got}.{hint}")
     return "\n".join(lines)
+
+
+def _hint_in_file(key: str) -> str:
+    """What to write into the file in place of `key`, `llm.` in front of one that stands under [llm]."""
+    section, _, name = key.rpartition(".")
+    bare = name.removeprefix("llm_")
+    if bare == "key":
+        return " Delete it there: a key is read from SUFFICIT_LLM_KEY in the environment only."
+    in_llm = LlmSettings.model_fields.keys() - {"key"}
+    if section:
+        return _hint(bare, in_llm)
+    if bare in in_llm:
+        return f" Did you mean {bare} under [llm]?"
+    return _hint(name, Settings.model_fields)
 
 
 def _may_hold_key(setting: str) -> bool:
@@ -180,6 +216,8 @@ def _may_hold_key(setting: str) -> bool:
     return section == "llm" and (name == "key" or name.partition(".")[0] not in LlmSettings.model_fields)
 
 
-def _hint(key: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(sorted(known))}."
+def _hint(key: str, known: Iterable[str], *, prefix: str = "", upper: bool = False) -> str:
+    """The nearest of the known names as it is to be written, else all of them."""
+    near = difflib.get_close_matches(key, list(known), n=1)
+    names = [prefix + (name.upper() if upper else name) for name in near or sorted(known)]
+    return f" Did you mean {names[0]}?" if near else f" Known: {', '.join(names)}."

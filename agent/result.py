@@ -11,7 +11,7 @@ from rinse import Gap, Sufficiency
 
 from .seams import Answer, Citation, Verdict
 
-HARMLESS = frozenset({"tokens_estimated"})
+HARMLESS = frozenset({"tokens_estimated", "hits_dropped"})
 """Kinds of events that tell something and take nothing from the search."""
 
 

@@ -64,6 +64,8 @@ def test_by_default_no_language_model_is_used() -> None:
         f'[llm]\napi_key = "{KEY}"\n',
         f'[llm]\nurl = "u"\nmodel = "m"\ntoken = {{ value = "{KEY}" }}\n',
         f'llm = "{KEY}"\n',
+        f'llm_key = "{KEY}"\n',
+        f'key = "{KEY}"\n',
     ],
 )
 def test_a_key_in_the_file_is_refused_and_not_shown(text: str) -> None:
@@ -80,7 +82,14 @@ def test_a_key_in_the_file_is_refused_and_not_shown(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("SUFFICIT_LLM_URI", "x", "Did you mean 'llm_url'"),
+        ("SUFFICIT_LLM_URI", "x", "Did you mean SUFFICIT_LLM_URL"),
+        ("SUFFICIT_LLM_FOO", "x", r"Known: (?!.*MAX_TURNS).*SUFFICIT_LLM_MODEL"),
+        (
+            "SUFFICIT_LLM_WITHOUT",
+            "seed,model",
+            r"llm\.without.*'response_format', 'seed' or 'temperature'.*'model'",
+        ),
+        ("SUFFICIT_LLM_WITHOUT", '["seed"', r"llm\.without.*expected e\.g\. seed,temperature"),
         ("SUFFICIT_LLM", "{}", "Unknown setting SUFFICIT_LLM "),
         ("SUFFICIT_LLM_ATTEMPTS", "0", r"'llm\.attempts'.*got '0'"),
         ("SUFFICIT_LLM_WITHOUT", '["model"]', r"llm\.without"),
@@ -91,6 +100,30 @@ def test_a_wrong_setting_is_named(name: str, value: str, match: str, monkeypatch
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigError, match=match):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('llm_url = "u"', "Did you mean url under [llm]?"),
+        ('model = "m"', "Did you mean model under [llm]?"),
+        ('[llm]\nurll = "u"', "Did you mean url?"),
+        ('[llm]\nllm_url = "u"', "Did you mean url?"),
+        ('[llm]\nqqq = "u"', "Known: attempts, "),
+    ],
+)
+def test_a_wrong_key_of_the_file_is_told_as_it_would_stand_there(text: str, hint: str) -> None:
+    """The remedy can be copied: no name that is refused at that place."""
+    Path("sufficit.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings()
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["seed,temperature", " seed , temperature,", '["seed", "temperature"]'])
+def test_fields_left_out_are_a_list_by_comma_or_in_json(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICIT_LLM_WITHOUT", value)
+    assert load_settings().llm.without == {"seed", "temperature"}
 
 
 def test_a_planner_without_an_endpoint_is_told_what_to_set() -> None:
