@@ -15,6 +15,7 @@ from .plain import plain_line
 from .wire import json_line
 
 if TYPE_CHECKING:
+    from retrieval.corpora import Corpus
     from retrieval.index import IndexInfo, TransformerEncoder
 
 index_app = typer.Typer(
@@ -58,22 +59,28 @@ def build(
 ) -> None:
     """Build an index of a corpus. Interrupted builds go on where they stopped.
 
+    What cannot be used is left out and told on stderr; a corpus without any document is an error.
+
     Example: sufficit index build wiki.xml.bz2 --out wiki.index
     """
+    from retrieval.corpora import open_corpus
     from retrieval.index import TransformerEncoder, build_index
 
     from .progress import build_progress
 
+    opened = open_corpus(corpus)
     with build_progress() as progress:
         info = build_index(
-            corpus,
+            opened,
             out,
             encoder=TransformerEncoder.named(encoder),
             max_words=max_words,
             overlap=overlap,
             progress=progress,
             force=force,
+            allow_empty=False,
         )
+    _complain(opened)
     _report(info, as_json=as_json)
 
 
@@ -85,15 +92,21 @@ def add(
     """Add documents to an index; those whose id it knows are replaced. Only what is new is encoded.
 
     Searches go on meanwhile. Batches are committed as they go: if it is interrupted, the same command goes on.
+    What cannot be used is left out and told on stderr; a corpus without any document is an error.
 
     Example: sufficit index add more.jsonl --index wiki.index
     """
+    from retrieval.corpora import open_corpus
     from retrieval.index.change import add_to_index
 
     from .progress import build_progress
 
+    opened = open_corpus(corpus)
     with build_progress() as progress:
-        info = add_to_index(corpus, folder, encoder=_encoder(folder, encoder), progress=progress)
+        info = add_to_index(
+            opened, folder, encoder=_encoder(folder, encoder), progress=progress, allow_empty=False
+        )
+    _complain(opened)
     _report(info, as_json=as_json)
 
 
@@ -127,12 +140,9 @@ def compact(*, folder: IndexOption, encoder: EncoderOption = None, as_json: Json
 
     Example: sufficit index compact --index wiki.index
     """
-    from retrieval.index import IndexWriter
+    from retrieval.index.change import compact_index
 
-    with IndexWriter.open(folder, _encoder(folder, encoder)) as writer:
-        writer.compact()
-        info = writer.info
-    _report(info, as_json=as_json)
+    _report(compact_index(folder, encoder=_encoder(folder, encoder)), as_json=as_json)
 
 
 @index_app.command()
@@ -158,11 +168,19 @@ def _encoder(folder: Path, name: str | None) -> TransformerEncoder:
     return encoder_of(folder) if name is None else TransformerEncoder.named(name)
 
 
+def _complain(corpus: Corpus) -> None:
+    """Say what was left out or doubted; silent where an earlier run read the corpus."""
+    for line in corpus.complaints:
+        typer.echo(f"Note: {plain_line(line)}", err=True)
+
+
 def _report(info: IndexInfo, *, as_json: bool) -> None:
+    from retrieval.corpora import in_words
+
     data = info.as_json()
     if as_json:
         sys.stdout.write(json_line(data))
         return
     console = Console(highlight=False)
-    for key, value in data.items():
-        console.print(Text(f"{key:<14} {plain_line(str(value))}"))
+    for key, value in {**data, "problems": in_words(data["problems"])}.items():
+        console.print(Text(f"{key:<14} {plain_line(str(value))}"), soft_wrap=True)

@@ -11,10 +11,12 @@ from ..errors import CorpusError
 from . import folder, jsonl, mediawiki
 from .document import Document
 from .files import DAMAGED, open_bytes, sha256_of_file, sha256_of_files
-from .tally import Problem, Progress, Tally
+from .tally import Problem, Progress, Tally, in_words
 
 _FORMATS = f"{jsonl.EXPECTED}; {mediawiki.EXPECTED}; or {folder.EXPECTED}"
 _HEAD_BYTES = 1 << 16
+_LINE = 400
+"""Characters that are shown of a problem: an id may be as long as a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,17 @@ class Corpus:
         """The first few problems of each kind."""
         return self._tally.examples
 
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """A line for each kind of problem: how often it occurred, and the first one with its place."""
+        first: dict[str, Problem] = {}
+        for problem in self.examples:
+            first.setdefault(problem.kind, problem)
+        return tuple(
+            _shown(f"{in_words({kind: count})}, the first in {first[kind].where}: {first[kind].detail}")
+            for kind, count in self.problems.items()
+        )
+
     def sha256(self) -> str:
         """Hash of the content (hex), for the manifest of an index. Reads every byte.
 
@@ -109,6 +122,17 @@ def open_corpus(path: str | Path) -> Corpus:
     return Corpus(location, chosen)
 
 
+def no_documents(corpus: Corpus, problems: Mapping[str, int]) -> CorpusError:
+    """The error for a corpus of which nothing came in, to be raised where that must not pass.
+
+    Args:
+        corpus: It was read to its end, or in an earlier run.
+        problems: Number by kind, known from that reading.
+    """
+    seen = " ".join(corpus.complaints) or (f"{in_words(problems)}." if problems else "there is nothing in it.")
+    return CorpusError(f"{corpus.path} holds no document that can be indexed: {seen} Expected {_FORMATS}.")
+
+
 @contextmanager
 def _typed_errors(path: Path) -> Iterator[None]:
     try:
@@ -130,6 +154,11 @@ def _detected(path: Path) -> _Format:
     if b"<mediawiki" in start:
         return _MEDIAWIKI
     raise CorpusError(f"{path}, line 1: {_seen(start)}. Expected {_FORMATS}.")
+
+
+def _shown(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= _LINE else f"{line[:_LINE]}..."
 
 
 def _seen(start: bytes) -> str:

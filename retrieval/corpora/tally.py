@@ -66,6 +66,11 @@ class Progress:
     """Bytes to read; a dump that is read twice counts twice. 0 for an empty corpus."""
 
 
+def in_words(problems: Mapping[str, int]) -> str:
+    """Problems by kind for people: `broken record: 2, repeated id: 1`, or `none`."""
+    return ", ".join(f"{kind.replace('_', ' ')}: {count}" for kind, count in problems.items()) or "none"
+
+
 class Tally:
     """Counts bytes and problems of one reading. Written by one reader, may be looked at from another thread."""
 

@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from ..corpora import Corpus, open_corpus
-from ..errors import IndexCorruptError, IndexFolderError
+from ..corpora import Corpus, no_documents, open_corpus
+from ..errors import CorpusError, IndexCorruptError, IndexFolderError
 from ..passage import Passage
 from ..text import plain_name
 from . import store
@@ -61,7 +61,7 @@ class Progress:
 
 
 def build_index(
-    corpus_path: Path | str,
+    source: Path | str | Corpus,
     out: Path | str,
     *,
     encoder: Encoder,
@@ -71,6 +71,7 @@ def build_index(
     links: LinkRule | None = NAME_LINKS,
     progress: Callable[[Progress], None] = lambda _: None,
     force: bool = False,
+    allow_empty: bool = True,
 ) -> IndexInfo:
     """Build the index of a corpus in the folder `out`. Blocking, minutes to hours.
 
@@ -79,7 +80,7 @@ def build_index(
     of the same corpus, encoder and settings is returned as it is unless `force` is set.
 
     Args:
-        corpus_path: See `retrieval.corpora.open_corpus`. An empty corpus gives an index that finds nothing.
+        source: A corpus, or where it lies (see `retrieval.corpora.open_corpus`).
         out: A folder that is empty, missing, or holds an index.
         encoder: Makes the vectors, from heading and text of each passage.
         max_words: Longest chunk of an article, in words.
@@ -88,15 +89,17 @@ def build_index(
         links: Finds what each passage is about and what it mentions; None = the passages are not linked.
         progress: Called from this thread, often, with growing `done` in each phase.
         force: Build even if the same index is there.
+        allow_empty: Whether a corpus without any document gives an index that finds nothing.
 
     Raises:
-        CorpusError: the corpus cannot be read.
+        CorpusError: the corpus cannot be read, or has no document and `allow_empty` is not set; what was in `out`
+            stays.
         IndexBusyError: another process is building or changing the index in `out`.
         IndexFolderError: `out` holds something else than an index, or cannot be written.
         IndexCorruptError: what was built contradicts itself, or the encoder is broken; nothing is published.
         ValueError: the encoder returned rows that are not of length one, or a setting is out of range.
     """
-    out, corpus = Path(out), open_corpus(Path(corpus_path))
+    out, corpus = Path(out), source if isinstance(source, Corpus) else open_corpus(source)
     with only_builder(out):
         plan = Plan(
             corpus=CorpusRecord(name=plain_name(corpus.path.resolve().name), sha256=corpus.sha256()),
@@ -110,15 +113,17 @@ def build_index(
         )
         present = None if force else _intact(out, plan)
         if present is not None:
+            _require_documents(corpus, present.manifest.counts, allow_empty=allow_empty)
             return present
         work = workplace(out, plan.as_json())
         try:
             counts = _read(corpus, work, plan, progress)
+            _require_documents(corpus, counts, allow_empty=allow_empty)
             _index_words(work, links, progress)
             _encode(work, encoder, progress)
             return _publish(out, work, plan, counts)
-        except IndexCorruptError:
-            work.discard()  # what a killed build left is damaged: the next one must not go on with it
+        except (IndexCorruptError, CorpusError):
+            work.discard()  # what is there is damaged or refused: the next build must not go on with it
             raise
 
 
@@ -180,6 +185,11 @@ def _read(corpus: Corpus, work: Work, plan: Plan, progress: Callable[[Progress],
     unfinished.write_text(counts.model_dump_json(), encoding="utf-8")
     unfinished.replace(marker)
     return counts
+
+
+def _require_documents(corpus: Corpus, counts: Counts, *, allow_empty: bool) -> None:
+    if not counts.documents and not allow_empty:
+        raise no_documents(corpus, counts.problems)
 
 
 def _reading(corpus: Corpus) -> Progress:

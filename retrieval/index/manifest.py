@@ -17,7 +17,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import EncoderMismatchError, IndexCorruptError, IndexNotFoundError, IndexVersionError
-from ..text import plain_name
 from .encoder import Encoder
 
 FORMAT = 2
@@ -114,7 +113,7 @@ class IndexInfo:
         """Flat JSON values for people and programs."""
         manifest = self.manifest
         return {
-            "folder": plain_name(str(self.folder)),
+            "folder": str(self.folder),
             "documents": self.documents,
             "passages": self.passages,
             "problems": dict(manifest.counts.problems),

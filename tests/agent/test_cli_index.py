@@ -75,3 +75,62 @@ def test_faults_are_one_message_each(tmp_path: Path, index: Path, tiny_backbone:
         busy = runner.invoke(app, ["index", "compact", "--index", str(index), *named])
     assert busy.exit_code == 1
     assert "Another process is building or changing" in busy.output
+
+
+def test_each_change_reports_the_size_that_remains(tmp_path: Path, index: Path, tiny_backbone: Path) -> None:
+    """Neither the database's log nor what a compaction left behind counts: `info` says the same right after."""
+    where = ("--index", str(index), "--encoder", str(tiny_backbone))
+    more = jsonl(tmp_path / "more.jsonl", numbered(40, word="castle"))
+    for change in (("add", str(more)), ("delete", "1", "2"), ("compact",)):
+        assert run(*change, *where)["bytes"] == run("info", str(index))["bytes"], change
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "there is nothing in it"),
+        ("\n \n\n", "there is nothing in it"),
+        ('{"id": "1", "text": " "}\n', "empty text: 1, the first in c.jsonl, line 1"),
+        ('{"id": "1", "text": ""}\n{\n{"id": 2}\n', "broken record: 1, the first in c.jsonl, line 2: "),
+    ],
+)
+def test_a_corpus_without_a_document_is_refused(
+    tmp_path: Path, index: Path, tiny_backbone: Path, content: str, told: str
+) -> None:
+    """Status 1 and the reasons by kind; an index that is there stays as it is."""
+    corpus, named = tmp_path / "c.jsonl", ["--encoder", str(tiny_backbone)]
+    corpus.write_text(content)
+    for command in (
+        ["build", str(corpus), "--out", str(tmp_path / "new")],
+        ["build", str(corpus), "--out", str(tmp_path / "new")],
+        ["build", str(corpus), "--out", str(index), "--force"],
+        ["add", str(corpus), "--index", str(index)],
+    ):
+        done = runner.invoke(app, ["index", *command, *named])
+        assert done.exit_code == 1, done.output
+        assert f"Error: {corpus} holds no document" in done.stderr
+        assert told in done.stderr
+    assert (run("info", str(index))["documents"], run("info", str(index))["changes"]) == (5, 0)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["lock"]
+
+
+def test_what_was_left_out_is_told_in_words_with_its_line(
+    tmp_path: Path, index: Path, tiny_backbone: Path
+) -> None:
+    """On stderr, for a build and an addition; the summary names kinds, `--json` keeps their counts."""
+    good, corpus = '{"id": "1", "text": "A moor."}\n', tmp_path / "c.jsonl"
+    corpus.write_text(good + "{\n" + good + "{\n")
+    named = ["--encoder", str(tiny_backbone)]
+    build = ["build", str(corpus), "--out", str(tmp_path / "new"), *named]
+    done = runner.invoke(app, ["index", *build])
+    assert done.exit_code == 0, done.output
+    assert "problems       broken record: 2, repeated id: 1\n" in done.stdout
+    first = "broken record: 2, the first in c.jsonl, line 2: "
+    assert first in done.stderr
+    assert "repeated id: 1, the first in c.jsonl, line 3: The id '1' occurred before; both are kept" in done.stderr
+    added = runner.invoke(app, ["index", "add", str(corpus), "--index", str(index), *named, "--json"])
+    assert first in added.stderr
+    assert json.loads(added.stdout)["problems"] == {}
+    assert run(*build)["problems"] == {"broken_record": 2, "repeated_id": 1}
+    shown = runner.invoke(app, ["index", "info", str(index)])
+    assert "problems       none\n" in shown.stdout

@@ -215,3 +215,15 @@ def test_the_shared_corpora_load_without_a_problem(name: str, documents: int) ->
     corpus: Corpus = open_corpus(SHARED / f"{name}.jsonl.gz")
     assert sum(1 for _ in corpus) == documents
     assert not corpus.problems
+
+
+def test_complaints_name_each_kind_and_the_first_of_it(tmp_path: Path) -> None:
+    """One line a kind, of bounded length, whatever an id holds."""
+    long = record(id="b\n" * 999)
+    corpus = open_corpus(write(tmp_path / "c.jsonl", record(), "{", long, long, "{"))
+    assert len(list(corpus)) == 3
+    broken, repeated = corpus.complaints
+    assert broken.startswith("broken record: 2, the first in c.jsonl, line 2: ")
+    assert repeated.startswith("repeated id: 1, the first in c.jsonl, line 4: ")
+    assert repeated.endswith("...")
+    assert max(map(len, corpus.complaints)) < 500
