@@ -82,6 +82,8 @@ def fault(line: bytes, error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     what = _FAULTS.get(first["type"], first["msg"].removeprefix("Value error, "))
+    if first["type"] == "value_error":  # a sentence of its own
+        return f"{where}: {what}." if where else f"{what}."
     return _fault_of_json(line) or f"{where or 'the line'} {what}."
 
 

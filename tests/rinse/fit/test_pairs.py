@@ -178,5 +178,5 @@ def test_padding_is_of_others_nested_and_keeps_the_label() -> None:
 def test_nothing_suffices_for_no_question(tmp_path: Path) -> None:
     """A pair whose good side is empty points the wrong way; it is refused with its line, not fitted on."""
     line = {"question": "Who?", "sufficient": [], "insufficient": ["Ann built it."]}
-    with pytest.raises(PairsError, match=r"line 1.*at least one passage"):
+    with pytest.raises(PairsError, match=r"line 1: the set that suffices needs at least one passage\."):
         list(stream_pairs(_write(tmp_path / "pairs.jsonl", line)))
