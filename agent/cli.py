@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from retrieval.text import encodable
+
 from .cli_errors import reported
 from .cli_fit import add_fit
 from .cli_index import index_app
 from .cli_trace import trace_app
 from .config import Settings, load_settings
 from .errors import ConfigError
-from .plain import encodable, plain_line
+from .plain import plain_line
 from .wire import json_line
 
 if TYPE_CHECKING:

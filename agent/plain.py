@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import regex
 
+from retrieval.text import encodable
+
 HIDDEN = regex.compile(r"[\p{Cc}\p{Default_Ignorable_Code_Point}--[\s]]", regex.VERSION1)
 """Control characters, and what is invisible: zero-width signs, direction marks, tags. No white space."""
 _NEEDED = r"\u200c\u200d\u200e\u200f\ufe00-\ufe0f"
 """Joiners, marks of direction and variation selectors: Persian, Hindi, Hebrew and emoji are written with them."""
 _STEERING = regex.compile(rf"[[\p{{Cc}}\p{{Default_Ignorable_Code_Point}}]--[\n{_NEEDED}]]", regex.VERSION1)
-_SURROGATE = regex.compile(r"[\ud800-\udfff]")
 _BREAK = regex.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-
-
-def encodable(text: str) -> str:
-    r"""The text with U+FFFD where UTF-8 has no code, as where an argument of a command was not UTF-8.
-
-    >>> encodable("a\udcff")
-    'a\ufffd'
-    """
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -144,8 +144,3 @@ def _indented(line: Text) -> Padding:
 def _short(text: str, limit: int = 300) -> str:
     line = plain_line(text)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
-def error_console() -> Console:
-    """For progress and messages; stdout is for results."""
-    return Console(stderr=True)

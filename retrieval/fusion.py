@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+RRF_CONSTANT = 8.0
+"""How far down a ranking of passages still counts (docs/decisions/003-fusion.md)."""
+
 
 def reciprocal_rank_fusion(
     rankings: Iterable[Sequence[str]], *, constant: float = 60.0

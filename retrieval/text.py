@@ -23,10 +23,10 @@ _SURROGATE = regex.compile(r"[\ud800-\udfff]")
 _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
 
 
-def plain(text: str) -> str:
+def encodable(text: str) -> str:
     r"""The text with U+FFFD for each lone surrogate, which no file, database or tokenizer takes.
 
-    >>> plain("a\ud800 moor") == "a\ufffd moor"
+    >>> encodable("a\ud800 moor") == "a\ufffd moor"
     True
     """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -6,7 +6,9 @@ import unicodedata
 
 import regex
 
-from ..plain import HIDDEN, encodable
+from retrieval.text import encodable
+
+from ..plain import HIDDEN
 
 _MARKUP = str.maketrans("<>", "‹›")
 _CLUSTER = regex.compile(r"\X")

@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.views import folded_words
+from agent.views import holds as holds_key
 from retrieval import Passage
 from retrieval.names import name_key, without_aside
-from retrieval.text import tokenise
 
 from ..datasets import Gold, GoldPassage, Question
 from ..support import holds
@@ -62,15 +63,15 @@ def leads_to_all(question: str, support: Sequence[tuple[str, str]]) -> bool:
     True
     """
     keys = [name_key(without_aside(title)) for title, _ in support]
-    texts = [_words(text) for _, text in support]
+    texts = [folded_words(text) for _, text in support]
     reached: set[int] = set()
-    found = {at for at, key in enumerate(keys) if _names(_words(question), key)}
+    found = {at for at, key in enumerate(keys) if holds_key(folded_words(question), key)}
     while found:
         reached |= found
         found = {
             at
             for at, key in enumerate(keys)
-            if at not in reached and any(_names(texts[other], key) for other in reached)
+            if at not in reached and any(holds_key(texts[other], key) for other in reached)
         }
     return len(reached) == len(support)
 
@@ -108,11 +109,3 @@ def _target(question: Question, held: Mapping[Gold, list[Passage]]) -> Target:
         holders=tuple(frozenset(passage.id for passage in some) for some in found),
         title_reach=leads_to_all(question.question, named) if told else None,
     )
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(tokenise(text))} "
-
-
-def _names(words: str, key: str) -> bool:
-    return bool(key) and f" {key} " in words

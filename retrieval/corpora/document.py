@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..passage import Passage
-from ..text import chunk_spans, plain, plain_name
+from ..text import chunk_spans, encodable, plain_name
 
 _SENTENCE_END = ".!?…。！？؟।"
 _CLOSING = "\"'”’»)]}）」』"
@@ -25,8 +25,8 @@ class Section:
     """Plain text; paragraphs are parted by a blank line."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", plain(self.title))
-        object.__setattr__(self, "text", plain(self.text))
+        object.__setattr__(self, "title", encodable(self.title))
+        object.__setattr__(self, "text", encodable(self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +49,9 @@ class Document:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", plain_name(self.id))
-        object.__setattr__(self, "title", plain(self.title))
+        object.__setattr__(self, "title", encodable(self.title))
         object.__setattr__(self, "url", None if self.url is None else plain_name(self.url))
-        object.__setattr__(self, "aliases", tuple(map(plain, self.aliases)))
+        object.__setattr__(self, "aliases", tuple(map(encodable, self.aliases)))
 
 
 def passages(document: Document, *, max_words: int, overlap: int = 0) -> Iterator[Passage]:

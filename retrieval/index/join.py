@@ -6,12 +6,10 @@ import time
 from collections.abc import Callable
 
 from ..errors import TierUnavailableError
-from ..fusion import reciprocal_rank_fusion
+from ..fusion import RRF_CONSTANT, reciprocal_rank_fusion
 from ..retriever import Event, Hit, Retrieved
 from .view import View
 
-RRF_CONSTANT = 8.0
-"""How far down a ranking still counts (docs/decisions/003-fusion.md)."""
 COSINE_FLOOR = 0.5
 """Where no passage shares a word with the query, the least cosine that is evidence (same note)."""
 
