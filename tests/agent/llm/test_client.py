@@ -179,7 +179,7 @@ async def test_a_gzip_bomb_is_left_at_the_limit_and_plain_gzip_is_read() -> None
 
 
 @pytest.mark.parametrize(
-    ("coding", "body"), [("gzip", b"no gzip"), ("gzip", gzip.compress(b"x" * 99)[:-9]), ("br", b"x")]
+    ("coding", "body"), [("gzip", b"no gzip"), ("gzip", gzip.compress(b"x" * 99, mtime=0)[:-9]), ("br", b"x")]
 )
 async def test_a_body_that_cannot_be_unpacked(coding: str, body: bytes) -> None:
     with serving(Step(body, headers={"Content-Encoding": coding})) as server, pytest.raises(ModelCallError):

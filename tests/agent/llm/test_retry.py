@@ -70,7 +70,11 @@ async def test_f03_a_wait_within_the_time_is_kept_and_the_call_repeated(header: 
     assert (reply.text, len(server.seen)) == ("now", 2)
 
 
-@pytest.mark.parametrize("header", ["120", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)])
+@pytest.mark.parametrize(
+    "header",
+    ["120", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)],
+    ids=["seconds", "date"],  # two workers must give a test one name, whatever the time is
+)
 async def test_f03_a_wait_beyond_the_time_ends_the_call_at_once(header: str) -> None:
     """Nobody waits for an hour within a search of two minutes."""
     with serving(Step(status=429, headers={"Retry-After": header})) as server:
