@@ -1,0 +1,1 @@
+"""Stop policies, compared on the same recorded searches."""
