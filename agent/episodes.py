@@ -1,7 +1,7 @@
 """Searches with labels: what stop policies are calibrated and compared on.
 
-A file of episodes holds JSON lines. A first line of `type` "run" says what the searches depend on; each line of
-`type` "search" is one search, recorded to its end, with the annotated support that its evidence held after each turn.
+A file of episodes holds JSON lines. A first line of `type` "run" says what the searches depend on; each line of `type`
+"search" is one search, recorded to its end, with the annotated support that its evidence held after each turn.
 `python -m benchmarks record` writes such files; `sufficit calibrate` reads them.
 """
 
@@ -25,8 +25,8 @@ class Probe(BaseModel):
 
     text: str
     margin: float | None = None
-    """By how much the best candidate's worth leads the next one with another text, at least 0, on the answerer's own
-    scale; None where it had no other candidate."""
+    """By how much the best candidate's worth leads the next one with another text, at least 0, on the answerer's
+    own scale; None where it had no other candidate."""
 
 
 class Episode(BaseModel):
@@ -69,7 +69,8 @@ class Episode(BaseModel):
     @property
     def sufficient(self) -> tuple[bool, ...]:
         """Whether the evidence held all annotated support, after each look. Not the same as "answerable": other
-        text may answer the question, too."""
+        text may answer the question, too.
+        """
         return tuple(self.answerable and found == self.support for found in self.found)
 
     def turns(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from .budget import enforce
-from .decision import Abstain, AnswerNow, SearchOn, Widen
+from .decision import Abstain, AnswerNow, Decision, SearchOn, Widen
 from .policy import StopPolicy
 from .state import SearchState
 
@@ -64,15 +64,21 @@ class Recorded:
         """
         last = len(self.states) - 1
         for place, (looks, tier) in enumerate(zip(self._looks, self._tiers, strict=True)):
-            for state in looks:
-                decision = enforce(policy.decide(state), state)
-                if isinstance(decision, AnswerNow | Abstain):
-                    return Stop(look=place, decision=decision, state=state)
-                if isinstance(decision, Widen):
-                    break
-            if place == last or not _went(decision, tier, looks[-1]):
+            decision, state = _asked(policy, looks)
+            if isinstance(decision, AnswerNow | Abstain):
+                return Stop(look=place, decision=decision, state=state)
+            if place == last or not _went(decision, tier, state):
                 return OffRecord(look=place, decision=decision)
         raise ValueError("A search without a state cannot be replayed: record at least one turn.")
+
+
+def _asked(policy: StopPolicy, looks: Sequence[SearchState]) -> tuple[Decision, SearchState]:
+    """The first decision other than searching on, or the last one; and what the policy saw then."""
+    for state in looks[:-1]:
+        decision = enforce(policy.decide(state), state)
+        if not isinstance(decision, SearchOn):
+            return decision, state
+    return enforce(policy.decide(looks[-1]), looks[-1]), looks[-1]
 
 
 def _looks(state: SearchState) -> tuple[SearchState, ...]:
