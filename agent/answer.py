@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +10,7 @@ from retrieval import EvidenceSet, Passage, Ranking
 from retrieval.compute import in_worker
 from retrieval.index.encoder import Encoder
 
+from .episodes import Probe
 from .errors import AnswerError
 from .extract.asked import Asked, what_is_asked
 from .extract.candidates import Candidate, find_candidates
@@ -45,7 +45,23 @@ class ExtractiveAnswerer:
         """
         return await in_worker(self._answer, question, evidence, ranking)
 
+    def probe(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> Probe:
+        """The text that `answer` would give, and by how much it leads. Blocking; costs what an answer costs.
+
+        The margin compares spans by their worth, a weighted sum that means something between spans of one question
+        only. An answer that is not chosen by it has none: yes or no, one of two things, a whole sentence.
+
+        Raises:
+            AnswerError: there is no evidence.
+        """
+        found, _ = self._find(question, evidence, ranking)
+        return Probe(text=found.text, margin=found.margin)
+
     def _answer(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> Answer:
+        found, reading = self._find(question, evidence, ranking)
+        return Answer(text=found.text, citations=_citations(found, reading))
+
+    def _find(self, question: str, evidence: EvidenceSet, ranking: Ranking) -> tuple[Finding, Reading]:
         passages = in_order(evidence, ranking)[:MAX_PASSAGES]
         reading = read(question, passages)
         if not reading.statements:
@@ -53,7 +69,7 @@ class ExtractiveAnswerer:
         asked = what_is_asked(question)
         found = compare(question, asked, reading) if asked.kind in {"choice", "yes_no"} else None
         found = found or _best_span(question, asked, reading) or self._best_sentence(question, reading)
-        return Answer(text=found.text, citations=_citations(found, reading))
+        return found, reading
 
     def _best_sentence(self, question: str, reading: Reading) -> Finding:
         """The sentence, its passage's heading in front, that is most like the question and covers most of it."""
@@ -78,13 +94,19 @@ def _with_heading(statement: Statement) -> str:
 def _best_span(question: str, asked: Asked, reading: Reading) -> Finding | None:
     """The span of the asked kind with the best signs, of equal ones the first; None if there is no such span."""
     against = Question.of(question, asked)
-    best, most = None, -math.inf
+    spans: list[tuple[float, Candidate, Statement]] = []
+    most: dict[str, float] = {}  # what the best span of each key is worth
     for statement in reading.statements:
         for candidate in _candidates(statement, asked):
             value = worth(signs(candidate, statement, reading, against))
-            if value > most:
-                best, most = Finding(text=candidate.text, statements=(statement,)), value
-    return best
+            spans.append((value, candidate, statement))
+            most[candidate.key] = max(value, most.get(candidate.key, value))
+    if not spans:
+        return None
+    value, best, statement = max(spans, key=lambda span: span[0])
+    others = [other for key, other in most.items() if key != best.key]
+    margin = value - max(others) if others else None
+    return Finding(text=best.text, statements=(statement,), margin=margin)
 
 
 def _candidates(statement: Statement, asked: Asked) -> Iterable[Candidate]:

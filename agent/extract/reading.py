@@ -62,6 +62,9 @@ class Finding:
 
     text: str
     statements: tuple[Statement, ...]
+    margin: float | None = None
+    """How much more its worth is than that of the best span with another key, at least 0; None without another
+    one, and for what is not chosen by its worth: yes or no, one of two things, a whole sentence."""
 
 
 def read(question: str, passages: Sequence[Passage]) -> Reading:
