@@ -29,7 +29,7 @@ QUESTIONS = (
     "In what year was the bridge of Marrowby built?",
     "Where did Pell Harrow live?",
     "Are Marrowby and Dunmouth on the same river?",
-    "Which town is older, Marrowby or Dunmouth?",
+    "Who was born first, Orla Venn or Pell Harrow?",
     "Who is older, Orla Venn or Pell Harrow?",
     "why were sheep kept?",
 )
