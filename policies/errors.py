@@ -2,7 +2,7 @@
 
 PolicyError
 ├── PolicyParameterError   a policy cannot be built from these parameters (cases L07, E05)
-└── PolicyContractError    a policy gave a reason that rests on NaN or infinity (case S04)
+└── PolicyContractError    something would rest on NaN or infinity (case S04)
 """
 
 from __future__ import annotations
@@ -17,4 +17,4 @@ class PolicyParameterError(PolicyError, ValueError):
 
 
 class PolicyContractError(PolicyError, ValueError):
-    """A policy gave a reason that rests on NaN or infinity; a fault of the policy, never of the search."""
+    """A reason or a probability would rest on NaN or infinity; a fault of the policy, never of the search."""

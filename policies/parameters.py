@@ -44,3 +44,15 @@ def require_amount(owner: str, name: str, value: float, *, remedy: str = "") -> 
             f"{owner}: {name} must be a finite number of at least 0, it is {value}. "
             + (remedy or f"Pass {name}=0 or more.")
         )
+
+
+def require_share(owner: str, name: str, value: float) -> None:
+    """Refuse a share or a probability outside [0, 1].
+
+    Raises:
+        PolicyParameterError: below 0, above 1 or NaN.
+    """
+    if not 0 <= value <= 1:
+        raise PolicyParameterError(
+            f"{owner}: {name} must be in [0, 1], it is {value}. It is a share: 0.1 means one in ten."
+        )
