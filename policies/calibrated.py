@@ -6,22 +6,23 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from .errors import PolicyContractError, PolicyParameterError
 from .parameters import require_amount, require_share, require_threshold
 
 _OWNER = "Calibration"
+_Kind: TypeAlias = Literal["platt", "isotonic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """A fitted map from (score, turn) to a probability; never falls as the score rises. Plain numbers, no model.
 
-    `platt`: 1 / (1 + exp(-(slope * score + intercept + offset of the turn))) (Platt 1999, "Probabilistic outputs for
-    support vector machines", with an offset for each turn, which is ours).
-    `isotonic`: piecewise linear through the knots, constant beyond them; looks at no turn (Zadrozny and Elkan 2002,
-    "Transforming classifier scores into accurate multiclass probability estimates").
+    `platt`: 1 / (1 + exp(-(slope * score + intercept + offset of the turn))) (Platt 1999, "Probabilistic outputs
+    for support vector machines", with an offset for each turn, which is ours).
+    `isotonic`: piecewise linear through the knots, constant beyond them; looks at no turn (Zadrozny and Elkan
+    2002, "Transforming classifier scores into accurate multiclass probability estimates").
 
     Raises:
         PolicyParameterError: the numbers of the other kind, none at all, NaN, a negative slope, or knots that are
@@ -31,7 +32,7 @@ class Calibration:
     0.4
     """
 
-    kind: Literal["platt", "isotonic"]
+    kind: _Kind
     slope: float = 0.0
     """At least 0."""
     intercept: float = 0.0
@@ -43,14 +44,15 @@ class Calibration:
     """One for each knot, in [0, 1], never falling."""
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(_Kind):
+            raise PolicyParameterError(
+                f"{_OWNER}: kind must be 'platt' or 'isotonic', it is {self.kind!r}. Fit one with: "
+                "sufficit calibrate --help"
+            )
         if self.kind == "platt":
             self._check_platt()
-        elif self.kind == "isotonic":
-            self._check_isotonic()
         else:
-            raise PolicyParameterError(
-                f"{_OWNER}: kind must be 'platt' or 'isotonic', it is {self.kind!r}. Fit one with: sufficit calibrate"
-            )
+            self._check_isotonic()
 
     def probability(self, score: float, turn: int) -> float:
         """Probability, in [0, 1], that the evidence with this score after this turn holds all support.
@@ -60,8 +62,8 @@ class Calibration:
         """
         if not math.isfinite(score):
             raise PolicyContractError(
-                f"{_OWNER}: the score must be a finite number, it is {score}. Search on where SearchState.score is "
-                "None."
+                f"{_OWNER}: the score must be a finite number, it is {score}. Search on where "
+                "SearchState.score is None."
             )
         if self.kind == "platt":
             return _sigmoid(self.slope * score + self.intercept + self._offset(turn))
@@ -85,7 +87,7 @@ class Calibration:
             )
         require_amount(_OWNER, "slope", self.slope, remedy="A higher score must not mean less.")
         for offset in (self.intercept, *self.offsets):
-            require_threshold(_OWNER, "intercept and offsets", offset)
+            require_threshold(_OWNER, "intercept and offsets", offset, remedy="Fit it anew.")
 
     def _check_isotonic(self) -> None:
         if self.slope or self.intercept or self.offsets:
@@ -98,7 +100,7 @@ class Calibration:
                 f"{len(self.scores)} and {len(self.probabilities)}. Pass one probability for each knot."
             )
         for score, probability in zip(self.scores, self.probabilities, strict=True):
-            require_threshold(_OWNER, "scores", score)
+            require_threshold(_OWNER, "scores", score, remedy="Leave such knots out.")
             require_share(_OWNER, "probabilities", probability)
         rises = all(low < high for low, high in pairwise(self.scores))
         falls = any(low > high for low, high in pairwise(self.probabilities))

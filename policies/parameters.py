@@ -7,7 +7,7 @@ import math
 from .errors import PolicyParameterError
 
 
-def require_threshold(owner: str, name: str, value: float) -> None:
+def require_threshold(owner: str, name: str, value: float, *, remedy: str = "") -> None:
     """Refuse a threshold that every score or no score can pass.
 
     Raises:
@@ -15,8 +15,8 @@ def require_threshold(owner: str, name: str, value: float) -> None:
     """
     if not math.isfinite(value):
         raise PolicyParameterError(
-            f"{owner}: {name} must be a finite number, it is {value}. Choose it among the scores of your own "
-            "searches; to answer without a check, use FixedK."
+            f"{owner}: {name} must be a finite number, it is {value}. "
+            + (remedy or "Choose it among the scores of your own searches; to answer without a check, use FixedK.")
         )
 
 
