@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..metrics import all_support_at, mean, recall_at
 from ..output import Row
-from ..stats.intervals import DRAWS, LEVEL
+from ..stats import ratios
 from .search import Found
 from .targets import Target
 
@@ -29,8 +29,6 @@ FIGURES: Mapping[str, Callable[[Ranks], float | None]] = {
 }
 ORACLE = "oracle-titles"
 """The system of the rows that say for how many questions titles lead to all support."""
-_BLOCK = 200
-"""Draws that are held at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,31 +145,9 @@ def _with_intervals(
     The table has the shape `(questions, figures)`. Systems that are measured on the same groups share the draws.
     One group alone has no interval.
     """
-    _, group = np.unique([target.question.group for target in targets], return_inverse=True)
-    groups = int(group.max()) + 1
-    columns = [np.bincount(group, weights=column, minlength=groups) for column in table.T]
-    sums = np.stack(columns, axis=1).astype(np.float64)  # (groups, figures)
-    low, high = _bounds(sums, np.bincount(group, minlength=groups), seed=seed)
+    found = ratios([target.question.group for target in targets], table, seed=seed)
     row: Row = {}
     for at, name in enumerate(names):
-        row[name] = float(table[:, at].mean())
-        row[f"{name}_lo"] = None if low is None else float(low[at])
-        row[f"{name}_hi"] = None if high is None else float(high[at])
+        interval = found.interval(at)
+        row[name], row[f"{name}_lo"], row[f"{name}_hi"] = interval.estimate, interval.lo, interval.hi
     return row
-
-
-def _bounds(
-    sums: NDArray[np.float64], sizes: NDArray[np.int64], *, seed: int
-) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Both ends of the intervals, shape `(figures,)`; sums are `(groups, figures)`, sizes `(groups,)`."""
-    if len(sizes) < 2:
-        return None, None
-    random = np.random.default_rng(seed)
-    even = np.full(len(sizes), 1 / len(sizes))
-    draws = []
-    for _ in range(DRAWS // _BLOCK):
-        counts = random.multinomial(len(sizes), even, size=_BLOCK)  # (draws, groups)
-        draws.append((counts @ sums) / (counts @ sizes)[:, None])
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(np.concatenate(draws), [tail, 1 - tail], axis=0)
-    return low, high

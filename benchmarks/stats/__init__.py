@@ -2,7 +2,8 @@
 
 from .calibration import brier_score, calibration_error
 from .discrimination import GroupAuroc, auroc, group_auroc
-from .intervals import Bootstrap, Interval, bootstrap, macro, worst
+from .holm import holm
+from .intervals import Bootstrap, Interval, bootstrap, macro, ratios, weighted, worst
 from .pairs import compare, pairwise_accuracy, tie_rate
 
 __all__ = [
@@ -15,8 +16,11 @@ __all__ = [
     "calibration_error",
     "compare",
     "group_auroc",
+    "holm",
     "macro",
     "pairwise_accuracy",
+    "ratios",
     "tie_rate",
+    "weighted",
     "worst",
 ]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import StatisticsError
+from .resampling import DRAWS, Clusters
 
-DRAWS = 2_000
 LEVEL = 0.95
 """Share of the draws inside an interval; the rest lies below and above in equal parts."""
-_CELLS = 4_000_000
-"""Draws x clusters that are held at once: 32 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +28,12 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """The share of pairs won by each system, on the data and on each draw. All systems share the draws."""
+    """A figure of each system, on the data and on each draw. All systems share the draws."""
 
     estimate: NDArray[np.float64] | None
-    """Shape `(systems,)`; None without a pair."""
+    """Shape `(systems,)`; None without a record, NaN where the figure of one system is undefined."""
     draws: NDArray[np.float64] | None
-    """Shape `(draws, systems)`; None with fewer than two clusters."""
+    """Shape `(draws, systems)`; None with fewer than two clusters, NaN where a draw leaves it undefined."""
 
     def columns(self, *systems: int) -> Bootstrap:
         """Some of the systems, in this order, on the same draws."""
@@ -62,6 +59,26 @@ class Bootstrap:
             None if self.draws is None else self.draws[:, one] - self.draws[:, other],
         )
 
+    def at_least(self, one: int, other: int) -> float | None:
+        """By how much the first system is better at least: the one-sided bound with 95 % confidence."""
+        if self.draws is None:
+            return None
+        defined = _finite(self.draws[:, one] - self.draws[:, other])
+        return float(np.quantile(defined, 1 - LEVEL)) if len(defined) else None
+
+    def p_value(self, one: int, other: int) -> float | None:
+        """That the two are equal, two-sided: twice the smaller share of draws at or beyond 0, in (0, 1].
+
+        With n draws at least 2 / (n + 1), for the data count as one draw (Davison and Hinkley 1997, sec. 4.2).
+        """
+        if self.draws is None:
+            return None
+        defined = _finite(self.draws[:, one] - self.draws[:, other])
+        if not len(defined):
+            return None
+        tail = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
+        return min(1.0, 2 * (tail + 1) / (len(defined) + 1))
+
 
 def bootstrap(clusters: Sequence[str], wins: ArrayLike, *, draws: int = DRAWS, seed: int = 17) -> Bootstrap:
     """Draw complete clusters with replacement; the figure of a draw is its sum of wins by its number of pairs.
@@ -79,18 +96,83 @@ def bootstrap(clusters: Sequence[str], wins: ArrayLike, *, draws: int = DRAWS, s
     Raises:
         StatisticsError: the shapes do not fit, `draws` is below 1, or a win is none of 0, 0.5 and 1.
     """
-    table = _checked(clusters, wins, draws)
-    if not len(table):
+    return ratios(clusters, _checked(clusters, wins), draws=draws, seed=seed)
+
+
+def ratios(
+    clusters: Sequence[str],
+    parts: ArrayLike,
+    wholes: ArrayLike | None = None,
+    *,
+    draws: int = DRAWS,
+    seed: int = 17,
+) -> Bootstrap:
+    """Figures that are one sum over records divided by another: means, rates, shares. Draws as in `bootstrap`.
+
+    Neither the order of records nor that of systems changes a digit on the data, and systems whose columns are
+    equal agree in each digit of each draw (case E03).
+
+    Args:
+        clusters: The cluster of each record.
+        parts: Shape `(records, systems)`: what is summed above the line.
+        wholes: The same shape: what is summed below it, at least 0; a record with 0 does not count. None = 1 each:
+            the figure is a mean.
+        draws: At least 1.
+        seed: Of the draws.
+
+    Raises:
+        StatisticsError: the shapes do not fit, a number is not finite, a whole is negative, `draws` is below 1.
+    """
+    above = np.asarray(parts, dtype=np.float64)
+    below = np.ones_like(above) if wholes is None else np.asarray(wholes, dtype=np.float64)
+    _require_table(clusters, above, "parts")
+    if below.shape != above.shape:
+        raise StatisticsError(f"Parts of shape {above.shape} and wholes of {below.shape}: give one whole a part.")
+    if not (np.isfinite(above).all() and np.isfinite(below).all() and (below >= 0).all()):
+        raise StatisticsError(
+            "Parts and wholes must be finite and wholes at least 0. Give a record for which a figure is undefined "
+            "the part 0 and the whole 0: it does not count then."
+        )
+    drawn = Clusters(clusters, draws=draws, seed=seed)
+    if not len(above):
         return Bootstrap(estimate=None, draws=None)
-    names, cluster = np.unique(np.asarray(clusters, dtype=np.str_), return_inverse=True)
-    columns = [np.bincount(cluster, weights=column, minlength=len(names)) for column in table.T]
-    sums = np.stack([*columns, np.bincount(cluster, minlength=len(names))], axis=1)  # (clusters, systems + 1)
-    total = sums.sum(axis=0)
-    estimate = total[:-1] / total[-1]
-    if len(names) < 2:
+    sums = drawn.sums(np.concatenate([above, below], axis=1))
+    distinct, column = np.unique(sums, axis=1, return_inverse=True)
+    column, systems = column.reshape(-1), above.shape[1]
+    estimate = _shares(distinct.sum(axis=0)[None, column], systems)[0]
+    if len(sums) < 2:
         return Bootstrap(estimate=estimate, draws=None)
-    drawn = np.concatenate([counts @ sums for counts in _counts(names, draws=draws, seed=seed)])
-    return Bootstrap(estimate=estimate, draws=drawn[:, :-1] / drawn[:, -1:])
+    blocks = [_shares((counts @ distinct)[:, column], systems) for counts in drawn.counts()]
+    return Bootstrap(estimate=estimate, draws=np.concatenate(blocks))
+
+
+def weighted(
+    clusters: Sequence[str],
+    figures: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    *,
+    draws: int = DRAWS,
+    seed: int = 17,
+) -> Bootstrap:
+    """Figures that are no ratio of sums, such as an area under a curve. Draws as in `bootstrap`.
+
+    Args:
+        clusters: The cluster of each record.
+        figures: From weights of shape `(draws, records)`, how often each record counts, to figures of shape
+            `(draws, systems)`; NaN where one is undefined.
+        draws: At least 1.
+        seed: Of the draws.
+
+    Raises:
+        StatisticsError: `draws` is below 1.
+    """
+    drawn = Clusters(clusters, draws=draws, seed=seed)
+    if not len(clusters):
+        return Bootstrap(estimate=None, draws=None)
+    estimate = figures(np.ones((1, len(clusters))))[0]
+    if len(drawn.names) < 2:
+        return Bootstrap(estimate=estimate, draws=None)
+    blocks = [figures(counts[:, drawn.index]) for counts in drawn.counts()]
+    return Bootstrap(estimate=estimate, draws=np.concatenate(blocks))
 
 
 def macro(rows: Sequence[Bootstrap]) -> Bootstrap:
@@ -114,14 +196,9 @@ def worst(rows: Sequence[Bootstrap]) -> Bootstrap:
     return _over_rows(rows, lambda stacked: stacked.min(axis=0))
 
 
-def _checked(clusters: Sequence[str], wins: ArrayLike, draws: int) -> NDArray[np.float64]:
+def _checked(clusters: Sequence[str], wins: ArrayLike) -> NDArray[np.float64]:
     table = np.asarray(wins, dtype=np.float64)
-    if table.ndim != 2 or len(table) != len(clusters):
-        raise StatisticsError(
-            f"{len(clusters)} clusters, but wins of shape {table.shape}: give one cluster and one row a pair."
-        )
-    if draws < 1:
-        raise StatisticsError(f"draws must be at least 1, it is {draws}.")
+    _require_table(clusters, table, "wins")
     wrong = np.argwhere(~np.isin(table, (0.0, 0.5, 1.0)))
     if len(wrong):
         row, column = wrong[0]
@@ -132,17 +209,17 @@ def _checked(clusters: Sequence[str], wins: ArrayLike, draws: int) -> NDArray[np
     return table
 
 
-def _counts(names: NDArray[np.str_], *, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """How often each cluster is drawn, in blocks of draws, each of shape `(block, clusters)`."""
-    digest = hashlib.blake2b("\0".join(names).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    random = np.random.default_rng([seed, int.from_bytes(digest, "little")])
-    size = len(names)
-    block = max(1, _CELLS // size)
-    for begin in range(0, draws, block):
-        rows = min(block, draws - begin)
-        picked = random.integers(0, size, size=(rows, size))
-        picked += np.arange(rows)[:, None] * size
-        yield np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+def _require_table(clusters: Sequence[str], table: NDArray[np.float64], what: str) -> None:
+    if table.ndim != 2 or len(table) != len(clusters):
+        raise StatisticsError(
+            f"{len(clusters)} clusters, but {what} of shape {table.shape}: give one cluster and one row a record."
+        )
+
+
+def _shares(sums: NDArray[np.float64], systems: int) -> NDArray[np.float64]:
+    """Sums of parts by sums of wholes, `(draws, 2 * systems)` to `(draws, systems)`; NaN over nothing."""
+    above, below = sums[:, :systems], sums[:, systems:]
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
 
 
 def _over_rows(rows: Sequence[Bootstrap], fold: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Bootstrap:
@@ -162,9 +239,16 @@ def _over_rows(rows: Sequence[Bootstrap], fold: Callable[[NDArray[np.float64]], 
 
 
 def _interval(estimate: float | None, draws: NDArray[np.float64] | None) -> Interval:
-    value = None if estimate is None else float(estimate)
-    if draws is None:
-        return Interval(estimate=value, lo=None, hi=None)
+    """Draws that leave the figure undefined are left out; an undefined figure has no interval."""
+    if estimate is None or not np.isfinite(estimate):
+        return Interval(estimate=None, lo=None, hi=None)
+    defined = np.zeros(0) if draws is None else _finite(draws)
+    if not len(defined):
+        return Interval(estimate=float(estimate), lo=None, hi=None)
     tail = (1 - LEVEL) / 2
-    lo, hi = np.quantile(draws, [tail, 1 - tail])
-    return Interval(estimate=value, lo=float(lo), hi=float(hi))
+    lo, hi = np.quantile(defined, [tail, 1 - tail])
+    return Interval(estimate=float(estimate), lo=float(lo), hi=float(hi))
+
+
+def _finite(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    return draws[np.isfinite(draws)]

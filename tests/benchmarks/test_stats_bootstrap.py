@@ -101,7 +101,7 @@ def test_blocks_do_not_change_a_digit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws are made in blocks for the memory's sake; the size of a block is not a setting of the figure."""
     clusters, wins = sample(50)
     whole = bootstrap(clusters, wins, draws=100)
-    monkeypatch.setattr("benchmarks.stats.intervals._CELLS", 350)
+    monkeypatch.setattr("benchmarks.stats.resampling._CELLS", 350)
     parts = bootstrap(clusters, wins, draws=100)
     assert whole.draws is not None
     assert parts.draws is not None
