@@ -65,7 +65,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         planner=_planner(settings, client, GapPlanner(views=views)),
         answerer=_answerer(settings, client, ExtractiveAnswerer(local.encoder)),
         ranker=ChainRanker(views=views),
-        settings=_loop_settings(client),
+        settings=_loop_settings(settings, client),
         connections=[client] if client else [],
     )
 
@@ -98,9 +98,9 @@ def _answerer(settings: Settings, client: ChatClient | None, simple: Answerer) -
     return LlmAnswerer(client, simple, context_tokens=tokens, max_tokens=settings.llm.max_tokens)
 
 
-def _loop_settings(client: ChatClient | None) -> LoopSettings:
+def _loop_settings(settings: Settings, client: ChatClient | None) -> LoopSettings:
     """The loop waits longer than the model may take, so that the simpler part has its turn where it fails."""
-    usual = LoopSettings()
+    usual = LoopSettings(queries_per_turn=settings.queries_per_turn)
     wait = client.endpoint.timeout_seconds if client else 0.0
     return replace(usual, plan_seconds=wait + usual.plan_seconds, answer_seconds=wait + usual.answer_seconds)
 

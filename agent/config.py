@@ -111,8 +111,11 @@ class Settings(BaseSettings):
         default=None, ge=1, description="Turns before a score may end a search; default: the shipped ones."
     )
     patience: int = Field(default=2, ge=1, description="Turns without a new passage before a tier counts as dry.")
-    max_turns: int | None = Field(default=4, ge=0)
-    max_calls: int | None = Field(default=8, ge=0)
+    queries_per_turn: int = Field(
+        default=1, ge=1, le=2, description="Queries that are asked before each decision."
+    )
+    max_turns: int | None = Field(default=6, ge=0)
+    max_calls: int | None = Field(default=6, ge=0)
     max_seconds: float | None = Field(default=120.0, ge=0, allow_inf_nan=False)
     max_tokens: int | None = Field(default=None, ge=0, description="Tokens of language models in one search.")
     planner: Literal["gap", "llm"] = Field(default="gap", description="What plans the queries.")

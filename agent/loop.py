@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -18,6 +17,7 @@ from policies import Budget, StopPolicy
 from retrieval import Passage, Tier
 from rinse import SufficiencyScorer
 
+from .blocking import run_blocking
 from .errors import ConfigError
 from .parts import LoopSettings, Parts
 from .ranking import ChainRanker
@@ -25,8 +25,6 @@ from .result import SearchResult, Turn
 from .seams import Answerer, Connected, Observer, QueryPlanner, Ranker, Verifier
 from .search import Search
 from .trace import FileTrace, NoTrace, TraceSink
-
-T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _BUDGET = TypeAdapter(Budget)
@@ -85,6 +83,16 @@ class SearchAgent:
             settings=settings or LoopSettings(),
         )
 
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """Where it searches, in order."""
+        return self._tiers
+
+    @property
+    def parts(self) -> Parts:
+        """What all its searches share."""
+        return self._parts
+
     async def run(
         self,
         question: str,
@@ -126,7 +134,7 @@ class SearchAgent:
             async with self:
                 return await self.run(question, evidence=evidence, tiers=tiers, budget=budget, trace=trace)
 
-        return _run_blocking(alone())
+        return run_blocking(alone())
 
     async def aclose(self) -> None:
         """Close the connections that searches of this event loop have opened. The agent stays usable."""
@@ -281,13 +289,3 @@ def _distinct(tiers: Sequence[Tier]) -> tuple[Tier, ...]:
             f"Tiers need names of their own; more than one is called {', '.join(map(repr, repeated))}."
         )
     return tuple(tiers)
-
-
-def _run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run`, in a thread of its own where this thread runs an event loop already (a notebook)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="sufficit-run") as pool:
-        return pool.submit(asyncio.run, work).result()

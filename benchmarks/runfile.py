@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .datasets import Fault
 from .errors import RunFileError
 from .outcome import Failure, Key, Outcome
+
+R = TypeVar("R", bound=BaseModel)
 
 
 class Header(BaseModel):
@@ -24,15 +27,11 @@ class Header(BaseModel):
     """What would change outcomes if it changed: questions, index, scorer, budgets."""
 
 
-Record = Annotated[Header | Outcome | Failure, Field(discriminator="type")]
-_RECORD: TypeAdapter[Header | Outcome | Failure] = TypeAdapter(Record)
+class HeadedLines(ABC, Generic[R]):
+    """A file of JSON lines with a header, appended to; it knows what an earlier part of the same run wrote.
 
-
-class RunFile:
-    """Appends outcomes, and knows those of an earlier part of the same run.
-
-    A finished search counts once: its first line is kept. A failed one is tried again, so that only its latest
-    line counts. A last line without its end, as a killed process leaves it, is taken away.
+    A last line without its end, as a killed process leaves it, is taken away; another one that cannot be read is a
+    fault and left alone.
 
     Args:
         path: A new file, or one that an earlier part of this run wrote.
@@ -44,7 +43,6 @@ class RunFile:
 
     def __init__(self, path: Path, depends_on: Mapping[str, Any]) -> None:
         self.path = path
-        self.outcomes: dict[Key, Outcome] = {}
         self.faults: list[Fault] = []
         header = Header(depends_on=dict(depends_on))
         try:
@@ -60,7 +58,19 @@ class RunFile:
         except OSError as error:
             raise RunFileError(f"Cannot use {path} as a run file: {error}") from error
 
-    def append(self, record: Outcome | Failure) -> None:
+    @abstractmethod
+    def read(self, line: bytes) -> R:
+        """One line behind the header.
+
+        Raises:
+            ValidationError: it is no record.
+        """
+
+    @abstractmethod
+    def take(self, record: R, number: int) -> None:
+        """Remember a record of the earlier part, from this line."""
+
+    def append(self, record: R) -> None:
         """Write one line; it is handed to the operating system before this returns.
 
         Raises:
@@ -77,18 +87,10 @@ class RunFile:
         self._check(first, expected)
         for number, line in enumerate(rest, start=2):
             try:
-                record = _RECORD.validate_json(line)
+                self.take(self.read(line), number)
             except ValidationError as error:
-                self._fault(
-                    number, "bad_record", str(error.errors(include_url=False, include_input=False)[0]["msg"])
-                )
-                continue
-            if isinstance(record, Outcome):
-                if record.key in self.outcomes:
-                    self._fault(
-                        number, "repeated_id", f"{record.key} has an outcome already; the first one is kept."
-                    )
-                self.outcomes.setdefault(record.key, record)
+                detail = str(error.errors(include_url=False, include_input=False)[0]["msg"])
+                self.fault(number, "bad_record", detail)
 
     def _check(self, first: bytes, expected: Header) -> None:
         try:
@@ -103,13 +105,41 @@ class RunFile:
                 "mixed: give --out another file, or repeat the earlier settings."
             )
 
-    def _fault(self, number: int, kind: str, detail: str) -> None:
+    def fault(self, number: int, kind: str, detail: str) -> None:
+        """Note what is wrong with a line."""
         self.faults.append(Fault(file=self.path.name, line=number, kind=kind, detail=detail))
+
+
+class RunFile(HeadedLines[Outcome | Failure]):
+    """Outcomes of whole searches. See `HeadedLines`.
+
+    A finished search counts once: its first line is kept. A failed one is tried again, so that only its latest
+    line counts.
+    """
+
+    def __init__(self, path: Path, depends_on: Mapping[str, Any]) -> None:
+        self.outcomes: dict[Key, Outcome] = {}
+        super().__init__(path, depends_on)
+
+    def read(self, line: bytes) -> Outcome | Failure:
+        """An outcome or a failure."""
+        return _RECORD.validate_json(line)
+
+    def take(self, record: Outcome | Failure, number: int) -> None:
+        """Keep outcomes, the first of each search."""
+        if not isinstance(record, Outcome):
+            return
+        if record.key in self.outcomes:
+            self.fault(number, "repeated_id", f"{record.key} has an outcome already; the first one is kept.")
+        self.outcomes.setdefault(record.key, record)
+
+
+_RECORD: TypeAdapter[Outcome | Failure] = TypeAdapter(Annotated[Outcome | Failure, Field(discriminator="type")])
 
 
 def _foreign(path: Path) -> str:
     return f"{path} exists and is no run file of this format. Give --out a file that does not exist yet."
 
 
-def _line(record: Header | Outcome | Failure) -> bytes:
+def _line(record: BaseModel) -> bytes:
     return record.model_dump_json().encode() + b"\n"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any
 
 from rinse.generator import Generated
 
+from ..blocking import run_blocking
 from ..errors import ModelCallError
 from .endpoint import Endpoint
 from .transport import Transport
 from .wire import TextChoice, TextCompletion, read_reply
 
-T = TypeVar("T")
 
 
 class EndpointGenerator:
@@ -92,7 +90,7 @@ class EndpointGenerator:
 
     def _complete(self, fields: dict[str, Any]) -> TextCompletion:
         kept = {name: value for name, value in fields.items() if name not in self._endpoint.without}
-        return _run_blocking(self._post({"model": self._endpoint.model, "stream": False} | kept))
+        return run_blocking(self._post({"model": self._endpoint.model, "stream": False} | kept))
 
     async def _post(self, fields: dict[str, Any]) -> TextCompletion:
         try:
@@ -109,9 +107,3 @@ def _scored(choice: TextChoice) -> tuple[tuple[str, ...], tuple[float, ...]]:
     if found is None or not len(values) == len(found.tokens) == len(found.token_logprobs):
         return (), ()
     return tuple(found.tokens), tuple(min(value, 0.0) for value in values)
-
-
-def _run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Run it in a thread of its own: the caller's may have an event loop that runs already."""
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="sufficit-endpoint") as pool:
-        return pool.submit(asyncio.run, work).result()
