@@ -291,6 +291,7 @@ def _explained(error: Exception) -> Exception:
 
 from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401  # its commands join `app`
 from . import cli_data as _cli_data  # noqa: E402, F401
+from . import cli_record as _cli_record  # noqa: E402, F401
 from . import cli_retrieval as _cli_retrieval  # noqa: E402, F401
 from . import cli_speed as _cli_speed  # noqa: E402, F401
 from . import cli_speed_index as _cli_speed_index  # noqa: E402, F401
