@@ -47,10 +47,10 @@ class FirstOf:
         for part in self.parts:
             decision = part.decide(state)
             if not isinstance(decision, SearchOn):
-                return _said_by(self.name, decision)
+                return said_by(self.name, decision)
             going_on.append(decision.reason)
         telling = (reason for reason in going_on if reason.code != "progress")
-        return _said_by(self.name, SearchOn(reason=next(telling, going_on[0])))
+        return said_by(self.name, SearchOn(reason=next(telling, going_on[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class MinTurns:
 
     def decide(self, state: SearchState) -> Decision:
         """Turn an early stop into going on."""
-        return not_before(self.turns, _said_by(self.name, self.part.decide(state)), state)
+        return not_before(self.turns, said_by(self.name, self.part.decide(state)), state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class AnswerAtEnd:
 
     def decide(self, state: SearchState) -> Decision:
         """Turn a real end without an answer into an unchecked answer."""
-        return unchecked_at_end(_said_by(self.name, self.part.decide(state)), state)
+        return unchecked_at_end(said_by(self.name, self.part.decide(state)), state)
 
 
-def _said_by(name: str, decision: Decision) -> Decision:
+def said_by(name: str, decision: Decision) -> Decision:
     """The same decision, with `name` in front of who gave its reason."""
     return replace(decision, reason=replace(decision.reason, by=f"{name}/{decision.reason.by}"))

@@ -11,11 +11,14 @@ from .errors import PolicyContractError
 
 ReasonCode: TypeAlias = Literal[
     # answer
-    "threshold_met", "fixed_k", "unchecked_answer",
+    "threshold_met", "fixed_k", "unchecked_answer", "chance", "answer_stable", "llm_stop", "llm_sufficient",
+    "worth_answering", "oracle",
     # search on
-    "below_threshold", "in_band", "min_turns", "fixed_k_pending", "progress",
+    "below_threshold", "in_band", "min_turns", "fixed_k_pending", "progress", "chance_pending", "answer_unstable",
+    "llm_search", "llm_insufficient", "not_observed", "worth_searching", "oracle_pending",
     # why it cannot or should not go on here; a patient policy searches on with some of these
-    "below_band", "stagnation", "no_gain", "no_evidence", "nothing_to_ask", "tier_failed", "score_invalid",
+    "never", "below_band", "stagnation", "no_gain", "low_novelty", "not_worth_it", "oracle_hopeless",
+    "no_evidence", "nothing_to_ask", "tier_failed", "score_invalid",
     "budget_turns", "budget_calls", "budget_seconds", "budget_tokens", "budget_price",
     # after an answer was produced
     "not_verified", "answer_failed",

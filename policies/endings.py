@@ -1,4 +1,4 @@
-"""How a policy ends a search or leaves a tier; for policies of your own too."""
+"""How a policy ends a search, leaves a tier or has to wait; for policies of your own too."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def unchecked_at_end(decision: Decision, state: SearchState) -> Decision:
     if isinstance(end, Abstain) and state.passages:
         return AnswerNow(reason=end.reason.replaced("unchecked_answer"))
     return decision
+
+
+def nothing_to_judge(by: str, state: SearchState) -> SearchOn:
+    """No evidence, or a score that could not be used: never an answer (case S04)."""
+    return SearchOn(reason=Reason(code="score_invalid" if state.passages else "no_evidence", by=by))
+
+
+def not_observed(by: str, state: SearchState) -> SearchOn:
+    """No evidence, or no value of the observer that the policy rests on: never an answer (case S04)."""
+    return SearchOn(reason=Reason(code="not_observed" if state.passages else "no_evidence", by=by))

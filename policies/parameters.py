@@ -56,3 +56,16 @@ def require_share(owner: str, name: str, value: float) -> None:
         raise PolicyParameterError(
             f"{owner}: {name} must be in [0, 1], it is {value}. It is a share: 0.1 means one in ten."
         )
+
+
+def require_open_share(owner: str, name: str, value: float) -> None:
+    """Refuse a risk or an error probability outside (0, 1): 0 can never be promised, 1 promises nothing.
+
+    Raises:
+        PolicyParameterError: 0 or below, 1 or above, or NaN.
+    """
+    if not 0 < value < 1:
+        raise PolicyParameterError(
+            f"{owner}: {name} must be between 0 and 1, both excluded, it is {value}. It is a share: 0.1 means one in "
+            "ten."
+        )

@@ -33,8 +33,7 @@ class Stagnation:
 
     def decide(self, state: SearchState) -> Decision:
         """Count the latest turns without new passages."""
-        poor = len(list(takewhile(lambda new: new == 0, reversed(state.tier_new_passages))))
-        return _verdict(self.name, "stagnation", poor, self.patience, state)
+        return give_up_after(self.patience, turns_without_news(state), state, code="stagnation", by=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class NoGain:
 
     def decide(self, state: SearchState) -> Decision:
         """Count the latest turns without gain."""
-        return _verdict(self.name, "no_gain", self._poor_in_a_row(state), self.patience, state)
+        return give_up_after(self.patience, self._poor_in_a_row(state), state, code="no_gain", by=self.name)
 
     def _poor_in_a_row(self, state: SearchState) -> int:
         best = max((score for score in state.earlier_scores if score is not None), default=None)
@@ -79,7 +78,12 @@ class NoGain:
         return poor
 
 
-def _verdict(by: str, code: str, poor: int, patience: int, state: SearchState) -> Decision:
+def turns_without_news(state: SearchState) -> int:
+    """How many turns in a row, up to the latest on this tier, brought no new passage."""
+    return len(list(takewhile(lambda new: new == 0, reversed(state.tier_new_passages))))
+
+
+def give_up_after(patience: int, poor: int, state: SearchState, *, code: str, by: str) -> Decision:
     """Leave the tier after enough poor turns. A tier that gave no passage at all is empty, not poor (case L01)."""
     values = {"poor_turns": poor, "patience": patience}
     if state.failed_turns:

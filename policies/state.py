@@ -64,6 +64,10 @@ class SearchState:
             return None
         return _finite(self.scores[-1])
 
+    def observed(self, name: str) -> float | None:
+        """The value `observer.value` of an observer; None where it is missing or not finite (case S04)."""
+        return _finite(self.observations.get(name))
+
     @property
     def earlier_scores(self) -> tuple[float | None, ...]:
         """The scores from before the present tier, oldest first; None for whatever is not finite."""

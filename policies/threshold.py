@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .decision import AnswerNow, Decision, Reason, SearchOn
-from .endings import leave_tier, not_before
+from .endings import leave_tier, not_before, nothing_to_judge
 from .errors import PolicyParameterError
 from .parameters import require_threshold, require_whole
 from .state import SearchState
@@ -35,7 +35,7 @@ class ScoreThreshold:
         """Hold the score against the threshold."""
         score = state.score
         if score is None:
-            return _nothing_to_judge(self.name, state)
+            return nothing_to_judge(self.name, state)
         values = {"score": score, "answer_at": self.answer_at}
         if score >= self.answer_at:
             answer = AnswerNow(reason=Reason(code="threshold_met", by=self.name, values=values))
@@ -82,7 +82,7 @@ class Band:
         """Place the score above, inside or below the band."""
         score = state.score
         if score is None:
-            return _nothing_to_judge(self.name, state)
+            return nothing_to_judge(self.name, state)
         return not_before(self.min_turns, self._judged(score, state), state)
 
     def _judged(self, score: float, state: SearchState) -> Decision:
@@ -106,8 +106,3 @@ class Band:
                 break
             low += 1
         return low
-
-
-def _nothing_to_judge(by: str, state: SearchState) -> SearchOn:
-    """No evidence, or a score that could not be used: never an answer (case S04)."""
-    return SearchOn(reason=Reason(code="score_invalid" if state.passages else "no_evidence", by=by))
