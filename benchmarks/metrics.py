@@ -24,11 +24,25 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 Script: TypeAlias = Literal["hotpotqa", "squad1", "squad2"]
-"""Whose evaluation script: hotpot_evaluate_v1.py, evaluate-v1.1.py, evaluate-v2.0.py."""
+"""Whose evaluation script: hotpot_evaluate_v1.py, evaluate-v1.1.py, evaluate-v2.0.py. MuSiQue's own script (its
+metrics/answer.py) compares answers as evaluate-v2.0.py does and takes the best over the answer and its aliases; that
+of 2WikiMultiHopQA compares them as HotpotQA's does."""
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _WHOLE_ANSWERS = frozenset({"yes", "no", "noanswer"})
+
+
+def script_for(dataset: str) -> Script:
+    """Whose rules the published figures of a dataset follow; HotpotQA's where none are known.
+
+    >>> script_for("musique_ans")
+    'squad2'
+    """
+    name = dataset.lower()
+    if name.startswith(("musique", "squad2", "squad-2", "squad_2")):
+        return "squad2"
+    return "squad1" if name.startswith("squad") else "hotpotqa"
 
 
 def normalise_answer(text: str, *, official: bool = False) -> str:
