@@ -2,6 +2,7 @@
 
 PolicyError
 ├── PolicyParameterError   a policy cannot be built from these parameters (cases L07, E05)
+├── CalibrationDataError   recorded searches that nothing can be calibrated on
 └── PolicyContractError    something would rest on NaN or infinity (case S04)
 """
 
@@ -14,6 +15,10 @@ class PolicyError(Exception):
 
 class PolicyParameterError(PolicyError, ValueError):
     """A policy cannot be built from these parameters."""
+
+
+class CalibrationDataError(PolicyError, ValueError):
+    """Recorded searches that nothing can be calibrated on: none, or labels that do not fit."""
 
 
 class PolicyContractError(PolicyError, ValueError):
