@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from .decision import Decision, Reason, SearchOn
+from .decision import Decision, Reason, SearchOn, Widen
 from .endings import not_before, unchecked_at_end
 from .errors import PolicyParameterError
 from .parameters import require_whole
@@ -43,14 +43,14 @@ class FirstOf:
 
     def decide(self, state: SearchState) -> Decision:
         """Ask the parts in order."""
-        going_on: list[Reason] = []
+        going_on: list[SearchOn] = []
         for part in self.parts:
             decision = part.decide(state)
             if not isinstance(decision, SearchOn):
                 return said_by(self.name, decision)
-            going_on.append(decision.reason)
-        telling = (reason for reason in going_on if reason.code != "progress")
-        return said_by(self.name, SearchOn(reason=next(telling, going_on[0])))
+            going_on.append(decision)
+        telling = (decision for decision in going_on if decision.reason.code != "progress")
+        return said_by(self.name, next(telling, going_on[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +104,6 @@ class AnswerAtEnd:
 
 def said_by(name: str, decision: Decision) -> Decision:
     """The same decision, with `name` in front of who gave its reason."""
-    return replace(decision, reason=replace(decision.reason, by=f"{name}/{decision.reason.by}"))
+    said = decision.reason
+    reason = Reason(code=said.code, by=f"{name}/{said.by}", values=said.values, overruled=said.overruled)
+    return replace(decision, reason=reason) if isinstance(decision, Widen) else type(decision)(reason=reason)

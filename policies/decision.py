@@ -44,12 +44,13 @@ class Reason:
     over `("budget_calls", "in_band")`."""
 
     def __post_init__(self) -> None:
+        if all(map(math.isfinite, self.values.values())):
+            return
         bad = {name: value for name, value in self.values.items() if not math.isfinite(value)}
-        if bad:
-            raise PolicyContractError(
-                f"The reason {self.code!r} of {self.by!r} rests on {bad}; its values must be finite numbers. "
-                "Let the policy search on where a number is missing; SearchState.score is None then."
-            )
+        raise PolicyContractError(
+            f"The reason {self.code!r} of {self.by!r} rests on {bad}; its values must be finite numbers. "
+            "Let the policy search on where a number is missing; SearchState.score is None then."
+        )
 
     def replaced(
         self, code: ReasonCode | str, *, by: str = "", values: Mapping[str, float] | None = None

@@ -18,8 +18,9 @@ def not_before(min_turns: int, decision: Decision, state: SearchState) -> Decisi
     Once the budget is used up or nothing is left to ask, the minimum cannot be reached any more: what the policy
     makes of the evidence at hand stands (cases L02, L07).
     """
-    stops = isinstance(enforce(decision, state), AnswerNow | Abstain)
-    if stops and state.turn < min_turns and can_go_on(state):
+    if state.turn >= min_turns or not can_go_on(state):
+        return decision
+    if isinstance(enforce(decision, state), AnswerNow | Abstain):
         values = {"turn": state.turn, "min_turns": min_turns}
         return SearchOn(reason=decision.reason.replaced("min_turns", values=values))
     return decision

@@ -95,8 +95,8 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "ragflow": lambda given: RagflowLadder(calibration=given.calibrated("ragflow")),
 }
 KNOWN_POLICIES = (*sorted((*_MAKERS, "fixed-K", "gated-K", "random-RATE", "tasr-MARGIN")),)
-"""Names that `build_policy` understands; K is a number of calls, as in `fixed-6`, RATE a share, as in `random-0.3`,
-MARGIN the lead of an answer on the answerer's scale."""
+"""Names that `build_policy` understands; K is a number of calls, as in `fixed-6`, RATE a share, as in
+`random-0.3`, MARGIN the lead of an answer on the answerer's scale."""
 _USING_SCORES: Final = frozenset({"band", "threshold", "decaying", "gated-no-gain", "gated"})
 
 

@@ -66,6 +66,6 @@ def require_open_share(owner: str, name: str, value: float) -> None:
     """
     if not 0 < value < 1:
         raise PolicyParameterError(
-            f"{owner}: {name} must be between 0 and 1, both excluded, it is {value}. It is a share: 0.1 means one in "
-            "ten."
+            f"{owner}: {name} must be between 0 and 1, both excluded, it is {value}. It is a share: 0.1 "
+            "means one in ten."
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import ClassVar
 
 from .decision import Decision, Reason, SearchOn
@@ -80,7 +79,12 @@ class NoGain:
 
 def turns_without_news(state: SearchState) -> int:
     """How many turns in a row, up to the latest on this tier, brought no new passage."""
-    return len(list(takewhile(lambda new: new == 0, reversed(state.tier_new_passages))))
+    turns = 0
+    for new in reversed(state.tier_new_passages):
+        if new:
+            break
+        turns += 1
+    return turns
 
 
 def give_up_after(patience: int, poor: int, state: SearchState, *, code: str, by: str) -> Decision:

@@ -53,6 +53,8 @@ class SearchState:
     @property
     def tiers_within_reach(self) -> tuple[TierInfo, ...]:
         """Tiers not tried yet that what is left of the price pays at least one call of, in order."""
+        if not self.tiers_left:
+            return ()
         return tuple(tier for tier in self.tiers_left if self.left.calls_at(tier.price) != 0)
 
     @property
