@@ -3,7 +3,12 @@
 RetrievalError
 ├── TierError                 a tier could not serve a request
 │   ├── TierTimeoutError      it took longer than the request or the tier allows
-│   └── TierUnavailableError  it cannot serve any request now
+│   ├── TierUnavailableError  it cannot serve any request now
+│   └── ProviderError         a search provider's answer cannot be used
+├── FetchSettingsError        settings of the fetcher that cannot work
+├── CacheError                something is wrong with a coverage cache
+│   ├── CacheCorruptError     its file or its index is damaged or contradicts itself
+│   └── CacheBusyError        another process kept it locked for longer than the time-out
 ├── IndexFolderError
 │   ├── IndexNotFoundError    no finished index in the folder
 │   ├── IndexCorruptError     files are missing, changed or contradict each other
@@ -34,6 +39,26 @@ class TierTimeoutError(TierError):
 
 class TierUnavailableError(TierError):
     """The tier cannot serve any request now."""
+
+
+class ProviderError(TierError):
+    """A search provider failed or answered something else than results; the next one is asked."""
+
+
+class FetchSettingsError(RetrievalError):
+    """Settings of the fetcher that cannot work."""
+
+
+class CacheError(RetrievalError):
+    """Something is wrong with a coverage cache."""
+
+
+class CacheCorruptError(CacheError):
+    """The cache's file or its index is damaged or contradicts itself."""
+
+
+class CacheBusyError(CacheError):
+    """Another process kept the cache locked for longer than the time-out."""
 
 
 class IndexFolderError(RetrievalError):

@@ -1,0 +1,1 @@
+"""The live web: polite, guarded fetching, extraction, and search providers."""
