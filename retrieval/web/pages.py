@@ -24,7 +24,7 @@ class PageResult:
     outcome: Kind
     """`ok` if `page` may be used, fresh or (see `stale`) knowingly stale."""
     age: float | None
-    """Seconds since the origin last vouched for the content (RFC 9111, section 4.2.3), at least 0; None without a page."""
+    """Seconds since the origin last vouched for the content (RFC 9111, section 4.2.3), at least 0."""
     stale: bool
     """The content outlived its freshness and is served only because the rules for stale content allow it."""
     origin_fetches: int
