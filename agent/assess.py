@@ -66,6 +66,7 @@ class Assessment:
                 events.append(_event("observer_failed", name, f"{type(error).__name__}: {error}"))
                 continue
             self._meter.add(seen.spend)
+            events.extend(seen.events)
             finite = {key: value for key, value in seen.values.items() if math.isfinite(value)}
             self.observations |= {f"{name}.{key}": value for key, value in finite.items()}
             if len(finite) < len(seen.values):

@@ -41,6 +41,23 @@ If the passages don't suffice, the answer is null.
 Answer with one JSON object and nothing else:
 {{"answer": "..." or null, "citations": [{{"passage": 1, "quote": "..."}}]}}"""
 
+_STOP = f"""You watch a search for the evidence that a question needs. You don't answer the question.
+{_DATA}
+Decide what you would do now:
+- "stop" if you would answer from these passages alone;
+- "search" if you would search on before you answer.
+Answer with one JSON object and nothing else: {{"decision": "stop" or "search", "reason": "..."}}"""
+
+_SUFFICIENT = f"""You judge whether passages suffice to answer a question. You don't answer it, and what you know \
+besides does not count.
+{_DATA}
+They suffice if a careful reader who knows nothing else could infer from them one definite answer:
+- each step of the question is said in a passage or follows from several of them together;
+- passages that speak of the same names or things, but not of what is asked, don't suffice;
+- passages that contradict each other about it, or fit several answers, don't suffice;
+- if the question assumes what the passages don't say, they don't suffice.
+Answer with one word and nothing else: yes or no."""
+
 
 _LEAST = estimated_tokens('<passage number="1" title=""></passage>')
 """Tokens of a passage's line without any text."""
@@ -60,6 +77,21 @@ def answerer_messages(question: str, passages: Sequence[Passage]) -> tuple[Messa
     """Ask for an answer; passages are numbered from 1."""
     lines = [f"<question>{_line(question, MAX_QUESTION)}</question>", *_numbered(passages)]
     return _chat(_ANSWERER, lines, "Answer the question from the passages.")
+
+
+def stop_messages(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
+    """Ask whether to stop searching."""
+    lines = [f"<question>{_line(question, MAX_QUESTION)}</question>", *_numbered(passages)]
+    return _chat(_STOP, lines, "Stop, or search on?")
+
+
+def sufficient_messages(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
+    """Ask whether the passages suffice, yes or no.
+
+    The criteria of the autorater of Joren et al. 2025, "Sufficient Context" (arXiv:2411.06037), in our words.
+    """
+    lines = [f"<question>{_line(question, MAX_QUESTION)}</question>", *_numbered(passages)]
+    return _chat(_SUFFICIENT, lines, "Do the passages suffice to answer the question? yes or no")
 
 
 def fitting(passages: Iterable[Passage], *, tokens: int) -> tuple[Passage, ...]:

@@ -78,6 +78,8 @@ class Observation:
     values: Mapping[str, float] = field(default_factory=dict)
     """Finite numbers; a policy sees them as `observer.value`."""
     spend: Spend = Spend()
+    events: tuple[Event, ...] = ()
+    """What went wrong or is worth knowing; recorded with the turn."""
 
 
 @runtime_checkable

@@ -59,7 +59,7 @@ async def ask_json(client: ChatClient, messages: Sequence[Message], shape: type[
     fault = ""
     for _ in range(ATTEMPTS):
         try:
-            _require_tokens(chat, limits, spent=spend.tokens)
+            require_tokens(chat, limits, spent=spend.tokens)
             seconds = limits.seconds - (time.monotonic() - began)
             if not seconds > 0:
                 raise ModelCallError(f"No time is left of {limits.seconds:.1f} s for a call.")  # noqa: TRY301
@@ -94,13 +94,22 @@ def parse_json(text: str, shape: type[T]) -> T:
         ValueError: there is none; says what is wrong with the best candidate.
     """
     fault = "it is empty"
-    for candidate in _candidates(_THOUGHT.sub("", text, count=1)):
+    for candidate in _candidates(without_thought(text)):
         try:
             return shape.model_validate_json(candidate)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             fault = f"{'.'.join(map(str, first['loc'])) or 'the text'}: {first['msg']}"
     raise ValueError(fault)
+
+
+def without_thought(text: str) -> str:
+    """What a model says after the thoughts that some models begin with.
+
+    >>> without_thought("<think>no, or...</think> yes")
+    ' yes'
+    """
+    return _THOUGHT.sub("", text, count=1)
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -112,7 +121,12 @@ def _candidates(text: str) -> Iterator[str]:
         yield text[begin : end + 1]
 
 
-def _require_tokens(chat: Sequence[Message], limits: Limits, *, spent: int) -> None:
+def require_tokens(chat: Sequence[Message], limits: Limits, *, spent: int = 0) -> None:
+    """Check that a call fits what the search has left, by an estimate.
+
+    Raises:
+        ModelCallError: it may not.
+    """
     if limits.tokens is None:
         return
     left, needed = limits.tokens - spent, estimated_tokens(*(m.content for m in chat)) + limits.max_tokens

@@ -11,7 +11,7 @@ from retrieval import Spend
 from ..errors import ModelCallError
 from .endpoint import Endpoint
 from .transport import LostError, Transport
-from .wire import ChatCompletion, Usage, read_reply
+from .wire import ChatCompletion, ScoredToken, Usage, read_reply, scored_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,8 @@ class Reply:
     """Whether the server did not say how many tokens it used, for a part at least."""
     cut: bool
     """Whether the limit on tokens cut the text."""
+    tokens: tuple[ScoredToken, ...] = ()
+    """The text's tokens with the likeliest ones in their places; empty unless asked for and given."""
 
 
 class ChatClient:
@@ -49,7 +51,13 @@ class ChatClient:
         self._transport = Transport(endpoint)
 
     async def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, seconds: float | None = None, as_json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        seconds: float | None = None,
+        as_json: bool = False,
+        likeliest: int = 0,
     ) -> Reply:
         """Send the messages and return the next one. Cancellation closes the connection.
 
@@ -58,6 +66,7 @@ class ChatClient:
             max_tokens: Longest completion.
             seconds: Longest wait, if shorter than the endpoint's own.
             as_json: Ask the server to allow JSON only.
+            likeliest: Ask for the log-probabilities of so many tokens in each place; servers allow at most 20.
 
         Raises:
             ModelCallError: no reply, or an unusable one; says what to do, holds what it cost.
@@ -73,6 +82,8 @@ class ChatClient:
         }
         if as_json:
             fields["response_format"] = {"type": "json_object"}
+        if likeliest and "logprobs" not in endpoint.without:
+            fields |= {"logprobs": True, "top_logprobs": likeliest}
         fields = {name: value for name, value in fields.items() if name not in endpoint.without}
         prompt = estimated_tokens(*(message.content for message in messages))
         wait = endpoint.timeout_seconds if seconds is None else min(seconds, endpoint.timeout_seconds)
@@ -92,6 +103,7 @@ class ChatClient:
             spend=Spend(tokens=tokens + received.lost * prompt),
             estimated=estimated or received.lost > 0,
             cut=choice.finish_reason == "length",
+            tokens=scored_tokens(choice) if likeliest else (),
         )
 
     async def aclose(self) -> None:

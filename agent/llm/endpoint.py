@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from ..errors import ConfigError
 
-OptionalField = Literal["response_format", "seed", "temperature"]
+OptionalField = Literal["response_format", "seed", "temperature", "logprobs"]
 LimitField = Literal["max_tokens", "max_completion_tokens"]
 
 

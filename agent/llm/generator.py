@@ -15,7 +15,6 @@ from .transport import Transport
 from .wire import TextChoice, TextCompletion, read_reply
 
 
-
 class EndpointGenerator:
     """Completes texts and scores continuations through `completions` of an endpoint. A `Generator`: blocking.
 

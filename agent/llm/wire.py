@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, JsonValue, ValidationError
 
 from ..errors import ModelCallError
 
@@ -18,6 +18,25 @@ class Usage(BaseModel):
     completion_tokens: Count | None = None
 
 
+class TokenChance(BaseModel):
+    """A token that the model might have said, with its log-probability."""
+
+    token: str
+    logprob: FiniteFloat
+
+
+class ScoredToken(TokenChance):
+    """A token that the model said, and the likeliest ones in its place."""
+
+    top_logprobs: list[TokenChance] = []
+
+
+class ScoredTokens(BaseModel):
+    """The tokens of a chat completion."""
+
+    content: list[ScoredToken]
+
+
 class ReplyMessage(BaseModel):
     """What the model said."""
 
@@ -29,6 +48,8 @@ class ChatChoice(BaseModel):
 
     message: ReplyMessage
     finish_reason: str | None = None
+    logprobs: JsonValue = None
+    """Servers differ in its form, and nothing but a number's precision depends on it: see `scored_tokens`."""
 
 
 class ChatCompletion(BaseModel):
@@ -61,6 +82,14 @@ class TextCompletion(BaseModel):
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def scored_tokens(choice: ChatChoice) -> tuple[ScoredToken, ...]:
+    """The tokens of the completion; none if the server does not give them, or in another form."""
+    try:
+        return tuple(ScoredTokens.model_validate(choice.logprobs).content)
+    except ValidationError:
+        return ()
 
 
 def read_reply(body: bytes, shape: type[Shape], who: str) -> Shape:

@@ -87,7 +87,7 @@ def test_a_key_in_the_file_is_refused_and_not_shown(text: str) -> None:
         (
             "SUFFICIT_LLM_WITHOUT",
             "seed,model",
-            r"llm\.without.*'response_format', 'seed' or 'temperature'.*'model'",
+            r"llm\.without.*'response_format', 'seed', 'temperature' or 'logprobs'.*'model'",
         ),
         ("SUFFICIT_LLM_WITHOUT", '["seed"', r"llm\.without.*expected e\.g\. seed,temperature"),
         ("SUFFICIT_LLM", "{}", "Unknown setting SUFFICIT_LLM "),
