@@ -6,11 +6,16 @@ AgentError
 ├── PlanError          the planner could not plan
 ├── AnswerError        the answerer could not answer
 ├── PassagesError      a file of passages cannot be read; names file and line
+├── LabelledError      labels, or a run with labels, that cannot be read or used
+├── CertificateError   a certificate cannot be read or written, or was edited
+│   └── CertificateMismatchError  it belongs to other searches; names each part that differs
 ├── TraceError         a trace file cannot be read or written
 └── ModelCallError     a language model behind an endpoint did not answer
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from retrieval import Spend
 
@@ -46,6 +51,27 @@ class AnswerError(AgentError):
 
 class PassagesError(AgentError):
     """A file of passages cannot be read; the message names file and line."""
+
+
+class LabelledError(AgentError):
+    """Labels, or a run with labels, that cannot be read or used."""
+
+
+class CertificateError(AgentError):
+    """A certificate cannot be read or written, or was edited."""
+
+
+class CertificateMismatchError(CertificateError):
+    """A certificate belongs to other searches than those that it is held against.
+
+    Args:
+        message: For people.
+        parts: Names of the parts that differ.
+    """
+
+    def __init__(self, message: str, *, parts: Sequence[str]) -> None:
+        super().__init__(message)
+        self.parts = tuple(parts)
 
 
 class TraceError(AgentError):

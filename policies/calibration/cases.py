@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CalibrationDataError
 from ..replay import Recorded
@@ -90,13 +90,17 @@ def looks(cases: Iterable[Case]) -> list[Look]:
     return found
 
 
-def thresholds_seen(cases: Iterable[Case], most: int = CANDIDATES) -> tuple[float, ...]:
-    """Quantiles of the scores seen, rising strictly, lowest and highest included; empty without a valid score."""
-    scores = [score for case in cases for score in case.scores]
-    if not scores:
+def thresholds_seen(cases: Iterable[Case]) -> tuple[float, ...]:
+    """Candidates for a threshold: quantiles of the scores seen; empty without a valid score."""
+    return spread([score for case in cases for score in case.scores])
+
+
+def spread(scores: ArrayLike, most: int = CANDIDATES) -> tuple[float, ...]:
+    """At most so many of the scores, rising strictly, evenly by rank; with the lowest and the highest."""
+    found = np.asarray(scores, dtype=np.float64)
+    if not found.size:
         return ()
-    shares = np.linspace(0, 1, most)
-    return tuple(float(value) for value in np.unique(np.quantile(scores, shares, method="nearest")))
+    return tuple(map(float, np.unique(np.quantile(found, np.linspace(0, 1, most), method="nearest"))))
 
 
 def one_of_each(groups: Sequence[Sequence[Case]], seed: int) -> list[Case]:

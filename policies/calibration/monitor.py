@@ -84,7 +84,7 @@ class ScoreMonitor:
         """Scores that were missing, NaN or infinite; they are counted and nothing else (case S04)."""
 
     def add(self, score: float | None) -> Drift | None:
-        """Take the score of a search that has stopped; from an alarm on, each valid score gets the present drift."""
+        """Take the score of a search that has stopped; from an alarm on, each valid one gets a drift."""
         if score is None or not math.isfinite(score):
             self.invalid += 1
             return None

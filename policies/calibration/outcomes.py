@@ -21,13 +21,12 @@ parameter passes a score of the search, as those of a threshold do."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """Per group and candidate, the share of the group's searches that ended in some way: each group counts
-    once."""
+    """How the searches of each group ended under each candidate; each group counts once."""
 
     candidates: NDArray[np.float64]
     """(m,)"""
     answered: NDArray[np.float64]
-    """(groups, m): searches that were answered."""
+    """(groups, m): share of the group's searches that were answered."""
     wrong: NDArray[np.float64]
     """(groups, m): searches that were answered although their evidence was not complete; at most `answered`."""
     off_record: NDArray[np.float64]
