@@ -40,8 +40,6 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Budget(max_price=math.inf), "max_price must be a finite number of at least 0, it is inf"),
     (lambda: build_policy("fixed-0", answer_at=1.0, abstain_below=0.0), "k must be a whole number"),
     (lambda: build_policy("band", answer_at=0.0, abstain_below=1.0), "abstain_below must be at most"),
-    (lambda: build_policy("best", answer_at=1.0, abstain_below=0.0), "'best'. Known: band, fixed-K, threshold"),
-    (lambda: build_policy("fixed-six", answer_at=1.0, abstain_below=0.0), "Unknown policy 'fixed-six'"),
 ]  # fmt: skip
 
 
@@ -67,26 +65,3 @@ def test_zero_is_a_budget_and_none_is_none() -> None:
 def test_an_empty_band_is_allowed() -> None:
     """Equal thresholds leave low and high only."""
     assert Band(answer_at=1.0, abstain_below=1.0).patience == 2
-
-
-@pytest.mark.parametrize(
-    ("spec", "unchecked", "expected"),
-    [
-        ("fixed-6", False, "FixedK(k=6)"),
-        ("band", False,
-         "FirstOf(Band(answer_at=1.0, abstain_below=0.5, min_turns=2, patience=3), Stagnation(patience=3))"),
-        ("threshold", False,
-         "FirstOf(ScoreThreshold(answer_at=1.0, min_turns=2), Stagnation(patience=3))"),
-        ("threshold", True,
-         "AnswerAtEnd(part=FirstOf(ScoreThreshold(answer_at=1.0, min_turns=2), Stagnation(patience=3)))"),
-    ],
-)  # fmt: skip
-def test_a_name_builds_a_policy_that_shows_its_parameters(spec: str, unchecked: bool, expected: str) -> None:
-    """What `--policy` names; the repr goes into traces."""
-    policy = build_policy(spec, answer_at=1.0, abstain_below=0.5, min_turns=2, patience=3, unchecked=unchecked)
-    assert repr(policy) == expected
-
-
-def test_band_is_the_default() -> None:
-    """Without a name: answer, go on, give up."""
-    assert build_policy(answer_at=1.0, abstain_below=0.5) == build_policy("band", answer_at=1.0, abstain_below=0.5)
