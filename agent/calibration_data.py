@@ -38,7 +38,7 @@ class CalibrationData:
     search: Mapping[str, Any]
     """As `identity.search_identity` gives it; from traces only what their headers tell."""
     files: Mapping[str, str]
-    """SHA-256 of each file that was read, by name."""
+    """SHA-256 of each file that was read, by name; of all traces together, in order of their names."""
     searches: tuple[LabelledSearch, ...]
     faults: tuple[str, ...] = ()
     """Lines and files that were left out, in words."""
@@ -137,7 +137,11 @@ def read_traces(folder: Path, labels: Path) -> CalibrationData:
             continue
         searches.append(search)
         identities[name] = identity
-    files = {labels.name: _sha256(labels)} | {name: _sha256(folder / name) for name in identities}
+    together = "".join(_sha256(folder / name) for name in identities)
+    files = {
+        labels.name: _sha256(labels),
+        f"{len(identities)} traces": hashlib.sha256(together.encode()).hexdigest(),
+    }
     return _checked(identities, files, searches, faults)
 
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-_FRACTIONS = np.linspace(0.02, 0.98, 49)
+_FRACTIONS = np.linspace(0.04, 0.96, 24)
 """Of the largest bet that cannot lose all capital."""
 _HOPED = 0.8416
 """Normal quantile of 80 %: the chance of success that `groups_for` plans for."""

@@ -47,7 +47,7 @@ class RiskControl:
     off_record: float
     """Share of searches that left the record under `best` and were counted as wrong."""
     groups_needed: int | None
-    """About how many groups like these a certificate needs; None: no number suffices."""
+    """Without a certificate: about how many groups like these one needs; None: no number suffices."""
 
 
 def control_risk(
@@ -94,8 +94,9 @@ def learn_then_test(
         best: int | None = int(passed[np.argmax(coverage[passed])])
     else:
         best = int(order[0]) if len(order) else None
-    one = slice(0, 0) if best is None else slice(best, best + 1)
-    needed = groups_for(_loss(outcomes, alpha)[:, one], alpha, delta) if best is not None else None
+    needed = None
+    if best is not None and not len(passed):
+        needed = groups_for(_loss(outcomes, alpha)[:, best : best + 1], alpha, delta)
     return RiskControl(
         alpha=alpha,
         delta=delta,
