@@ -163,8 +163,8 @@ class Search:
     async def _settle(self, wish: Decision) -> Settled:
         """Follow a wish until it is an end, or queries to ask in a tier.
 
-        It ends: each round returns, or enters a tier not visited before, or finds nothing left to ask, after
-        which `enforce` does not let this tier go on.
+        It ends: each round returns, or enters a tier not visited before, or finds nothing left to ask or to spend,
+        after which `enforce` does not let this tier go on.
         """
         while True:
             state = self._state()
@@ -184,10 +184,14 @@ class Search:
             self._meter.add(planned.plan.spend)
             self._note(planned.events)
             self._duplicates += planned.duplicates
-            if planned.plan.queries:
+            self._itinerary.nothing_to_ask = not planned.plan.queries
+            if self._can_ask(wish):
                 return Settled(decision=decision, wish=wish, state=state, plan=planned.plan)
-            self._itinerary.nothing_to_ask = True
             wish = self._parts.policy.decide(self._state())
+
+    def _can_ask(self, wish: Decision) -> bool:
+        """Whether planning has left queries, and the budget to ask them in the present tier (case L15)."""
+        return isinstance(enforce(SearchOn(reason=wish.reason), self._state()), SearchOn)
 
     def _state(self) -> SearchState:
         return SearchState(

@@ -11,7 +11,7 @@ from typing import Any
 from agent import SearchAgent, SearchResult
 from agent.seams import Answer, Citation, Observation, Plan, Verdict
 from policies import AnswerNow, Budget, Decision, Reason, SearchOn, SearchState
-from retrieval import EvidenceSet, Hit, Passage, Ranking, Request, Retrieved, Tier
+from retrieval import EvidenceSet, Hit, Passage, Ranking, Request, Retrieved, Spend, Tier
 from rinse import Gap, ReaderScore, Sufficiency
 
 
@@ -50,6 +50,20 @@ class ScriptedRetriever:
         if isinstance(step, Exception):
             raise step
         return Retrieved(hits=hits(step[: request.k], request))
+
+
+@dataclass
+class ChargingRetriever:
+    """Finds something new each time, and charges for it."""
+
+    spend: Spend
+    requests: list[Request] = field(default_factory=list)
+
+    async def retrieve(self, request: Request) -> Retrieved:
+        self.requests.append(request)
+        found = passages(f"new {len(self.requests)}")
+        await asyncio.sleep(0)
+        return Retrieved(hits=hits(found, request), spend=self.spend)
 
 
 @dataclass
