@@ -16,6 +16,8 @@ from .state import SearchState
 class ScoreThreshold:
     """Answers when the score is at least `answer_at`; never gives up by itself.
 
+    Monotone: a higher score of the present evidence never turns an answer into going on.
+
     Raises:
         PolicyParameterError: `answer_at` NaN or infinite, `min_turns` below 1.
     """
@@ -51,6 +53,8 @@ class Band:
     the question. So it takes `patience` low scores in a row, each on evidence that is new from the present tier,
     to give that tier up: the search then widens, and after the last tier it abstains (case L10). A turn without
     new passages, or without a valid score, neither adds to the row nor breaks it.
+    Monotone: with a higher score of the present evidence the decision moves from giving up over going on to
+    answering, never back.
 
     Raises:
         PolicyParameterError: a threshold NaN or infinite, `abstain_below` above `answer_at`, a count below 1.
