@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from .document import Section
@@ -10,6 +11,7 @@ from .outline import Outline
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+    from lxml.html import HtmlElement
 
 _LONGER = 1.5
 
@@ -20,18 +22,22 @@ def webpage_sections(markup: str) -> tuple[str, tuple[Section, ...]]:
     The title is `<title>`, else the first `<h1>`, else empty. A first heading of level 1 titles the page, not a
     section. No sections: the page has no main text.
     """
-    tree = _tree(markup)
-    if tree is None:
-        return "", ()
+    tree = parse_markup(markup)
+    return ("", ()) if tree is None else tree_sections(tree)
+
+
+def tree_sections(tree: HtmlElement) -> tuple[str, tuple[Section, ...]]:
+    """`webpage_sections` of a parsed page; the tree is used up."""
     title = _text(tree.find(".//title")) or _text(tree.find(".//h1"))
     headed = tree.find(".//h2") is not None or tree.find(".//h3") is not None
+    again = deepcopy(tree) if headed else None
     body = _main_text(tree)
-    if body is not None and headed and body.find(".//head") is None:
-        body = _with_headings(markup, body)
+    if again is not None and body is not None and body.find(".//head") is None:
+        body = _with_headings(again, body)
     return title, () if body is None else _sections(body)
 
 
-def _tree(markup: str) -> _Element | None:
+def parse_markup(markup: str) -> HtmlElement | None:
     """The page with `<html>` and `<body>`, also for a fragment; None without any element or text."""
     from lxml import etree, html
 
@@ -56,16 +62,15 @@ def _main_text(tree: _Element) -> _Element | None:
     return None if found is None or isinstance(found, dict) else found.body
 
 
-def _with_headings(markup: str, body: _Element) -> _Element:
+def _with_headings(tree: HtmlElement, body: _Element) -> _Element:
     """Try once more with all of the page inside `<article>`: without such an element trafilatura loses headings.
 
     The second result is taken if it has headings and is not much longer: then it holds the page's furniture too.
     """
     from lxml import etree
 
-    tree = _tree(markup)
-    page = None if tree is None else tree.find("body")
-    if tree is None or page is None:
+    page = tree.find("body")
+    if page is None:
         return body
     article = etree.Element("article")
     article.extend(list(page))
