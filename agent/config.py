@@ -55,7 +55,8 @@ class LlmSettings(BaseModel):
     context_tokens: int = Field(default=3_000, ge=200, description="For the passages of one prompt.")
     seed: int = Field(default=0, description="Sent to the server.")
     without: Annotated[frozenset[OptionalField], NoDecode, BeforeValidator(_listed)] = Field(
-        default=frozenset(), description="Fields that the server refuses: response_format, seed, temperature."
+        default=frozenset(),
+        description="Fields that the server refuses: logprobs, response_format, seed, temperature.",
     )
     limit_field: LimitField = Field(default="max_tokens", description="The server's name for the limit on tokens.")
 

@@ -1,8 +1,8 @@
 """Searches with labels: what stop policies are calibrated and compared on.
 
-A file of episodes holds JSON lines. A first line of `type` "run" says what the searches depend on; each line of `type`
-"search" is one search, recorded to its end, with the annotated support that its evidence held after each turn.
-`python -m benchmarks record` writes such files; `sufficit calibrate` reads them.
+A file of episodes holds JSON lines. A first line of `type` "run" says what the searches depend on; each line of
+`type` "search" is one search, recorded to its end, with the annotated support that its evidence held after each
+turn. `python -m benchmarks record` writes such files; `sufficit calibrate` reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Probe(BaseModel):
     text: str
     margin: float | None = None
     """By how much the best candidate's worth leads the next one with another text, at least 0, on the answerer's
-    own scale; None where it had no other candidate."""
+    own scale; None where it had no other candidate, and for yes or no, one of two, and whole sentences."""
 
 
 class Episode(BaseModel):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent.config import Settings, load_settings
 from agent.episodes import Episode, Probe
+from agent.errors import AnswerError
 from retrieval import EvidenceSet, Passage, Ranking
 
 from ..datasets import Question
@@ -95,11 +96,14 @@ class Reader:
         return tuple(found)
 
     def probe(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> Probe | None:
-        """What would be answered from this evidence; None if there is none."""
+        """What would be answered from this evidence; None if there is none that can be read."""
         if not len(evidence):
             return None
         ranking: Ranking = self._ranker.rank(question, evidence, rankings)
-        return self._answerer.probe(question, evidence, ranking)
+        try:
+            return self._answerer.probe(question, evidence, ranking)
+        except AnswerError:
+            return None
 
 
 def episode(
