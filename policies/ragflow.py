@@ -71,11 +71,12 @@ class RagflowLadder:
         )
 
     def _poor_turns(self, state: SearchState) -> int:
-        """The latest turns in a row that gained too little; a turn without a valid score ends the row."""
-        first = state.turn - len(state.tier_scores) + 1
+        """The latest turns in a row, `patience` at most, that gained too little; a missing score ends the row."""
+        recent = state.tier_scores[-self.patience - 1 :]
+        first = state.turn - len(recent) + 1
         known = [
             None if score is None else self.calibration.probability(score, turn)
-            for turn, score in enumerate(state.tier_scores, start=first)
+            for turn, score in enumerate(recent, start=first)
         ]
         poor = 0
         for now, before in pairwise(reversed(known)):
