@@ -295,3 +295,4 @@ from . import cli_record as _cli_record  # noqa: E402, F401
 from . import cli_retrieval as _cli_retrieval  # noqa: E402, F401
 from . import cli_speed as _cli_speed  # noqa: E402, F401
 from . import cli_speed_index as _cli_speed_index  # noqa: E402, F401
+from . import cli_stopping as _cli_stopping  # noqa: E402, F401

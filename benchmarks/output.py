@@ -64,6 +64,10 @@ def _tables(report: Report) -> Sequence[Table]:
         from .pairwise.table import pairwise_tables
 
         return pairwise_tables(report.rows)
+    if report.benchmark == "replay":
+        from .stopping.table import replay_tables
+
+        return replay_tables(report.rows, report.settings["left_out"])
     return [report_table(report)]
 
 

@@ -21,7 +21,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """Arrays of shape `(searches, looks)` where nothing else is said. A search that ended early repeats its end."""
+    """Arrays of shape `(searches, looks)` if a field says nothing else. A search that ended early repeats it."""
 
     searches: tuple[Search, ...]
     ends: NDArray[np.intp]
@@ -54,7 +54,7 @@ class Board:
     @property
     def looks(self) -> int:
         """Most looks of a search."""
-        return self.complete.shape[1]
+        return int(self.complete.shape[1])
 
     @property
     def groups(self) -> list[str]:
@@ -64,12 +64,12 @@ class Board:
     @property
     def completes(self) -> Flags:
         """Whether the support is ever complete, shape `(searches,)`."""
-        return self.complete.any(axis=1)
+        return np.asarray(self.complete.any(axis=1), dtype=np.bool_)
 
     @property
     def first_complete(self) -> NDArray[np.intp]:
         """Place of the first look with complete support, shape `(searches,)`; 0 where there is none."""
-        return self.complete.argmax(axis=1)
+        return np.asarray(self.complete.argmax(axis=1), dtype=np.intp)
 
     def at(self, table: NDArray[np.generic], look: NDArray[np.intp]) -> Numbers:
         """The values at one look of each search, shape `(searches,)`."""

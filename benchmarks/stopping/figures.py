@@ -37,7 +37,9 @@ def best_ends(board: Board, utility: Utility) -> Best:
     in_vain = -utility.call_price * board.calls[:, -1]
     at_once = -utility.call_price * board.calls[:, 0]
     support = np.where(board.completes, answer, in_vain)
-    return Best(look=look, support=support, utility=np.maximum(np.where(board.completes, answer, at_once), at_once))
+    return Best(
+        look=look, support=support, utility=np.maximum(np.where(board.completes, answer, at_once), at_once)
+    )
 
 
 def worths(board: Board, look: NDArray[np.intp], answered: Flags, utility: Utility) -> Numbers:

@@ -1,7 +1,7 @@
-"""Rivals that look at nothing, at the same mean number of calls: a random stop, and the frontier of fixed numbers.
+"""Rivals that look at nothing, at the same mean number of calls: a random stop, the frontier of fixed numbers.
 
-Both are exact expectations over a board, without simulation. All arrays have the data, or a draw of the bootstrap, in
-each row, so that rivals are matched anew in every draw.
+Both are exact expectations over a board, without simulation. All arrays have the data, or a draw of the bootstrap,
+in each row, so that rivals are matched anew in every draw.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ _HALVINGS = 50
 """Steps of the bisection: the stop rate is exact to 2**-50."""
 
 
-def stop_shares(rate: Numbers, looks: int) -> Numbers:
-    """How likely a search ends at each look that ends with probability `rate` after each, and certainly at the last.
+def stop_shares(rate: float, looks: int) -> Numbers:
+    """How likely a search that ends with probability `rate` after each look ends at each; at the last it must.
 
-    Shape `(draws, looks)` from `(draws,)`. This is `policies.RandomStop` over all its seeds: a mixture of stopping
-    times that depends on nothing in the search.
+    Shape `(looks,)`. This is `policies.RandomStop` over all its seeds: a mixture of stopping times that depends on
+    nothing in the search.
     """
-    going_on = (1 - rate[:, None]) ** np.arange(looks)
-    ends = np.broadcast_to(rate[:, None], going_on.shape).copy()
-    ends[:, -1] = 1.0
-    return np.asarray(going_on * ends, dtype=np.float64)
+    ends = np.full(looks, rate)
+    ends[-1] = 1.0
+    return np.asarray((1 - rate) ** np.arange(looks) * ends, dtype=np.float64)
 
 
 def matched_rate(calls: Numbers, wanted: Numbers) -> Numbers:
@@ -37,21 +36,23 @@ def matched_rate(calls: Numbers, wanted: Numbers) -> Numbers:
     low, high = np.zeros(len(calls)), np.ones(len(calls))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        too_many = (stop_shares(middle, calls.shape[1]) * calls).sum(axis=1) > wanted
+        too_many = random_mean(calls, middle) > wanted
         low, high = np.where(too_many, middle, low), np.where(too_many, high, middle)
     return high
 
 
-def random_at(calls: Numbers, values: Numbers, wanted: Numbers) -> Numbers:
-    """What the random stop with `wanted` mean calls is worth, shape `(draws,)`.
+def random_mean(values: Numbers, rate: Numbers) -> Numbers:
+    """The mean of a figure under the random stop, shape `(draws,)`.
 
     Args:
-        calls: See `matched_rate`.
-        values: Mean of a figure if every search answers at this look, shape `(draws, looks)`.
-        wanted: See `matched_rate`.
+        values: Mean of the figure if every search answers at this look, shape `(draws, looks)`.
+        rate: Shape `(draws,)`.
     """
-    shares = stop_shares(matched_rate(calls, wanted), calls.shape[1])
-    return np.asarray((shares * values).sum(axis=1), dtype=np.float64)
+    # the sum of steps, each times the chance to get beyond the look before it, by Horner's rule
+    mean = np.zeros(len(values))
+    for look in range(values.shape[1] - 1, 0, -1):
+        mean = (mean + values[:, look] - values[:, look - 1]) * (1 - rate)
+    return np.asarray(values[:, 0] + mean, dtype=np.float64)
 
 
 def frontier_at(calls: Numbers, values: Numbers, wanted: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""Recorded searches, read back for a replay: what policies saw, what was true then. Texts of passages are dropped."""
+"""Recorded searches, read back for a replay: what policies saw and what was true then, without passages."""
 
 from __future__ import annotations
 

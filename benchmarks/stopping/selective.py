@@ -35,8 +35,10 @@ def steps(scores: Numbers, complete: Flags, weights: Numbers) -> Steps:
     levels, place = np.unique(-ranked, return_inverse=True)
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(len(levels)))
-    weight = np.add.reduceat(weights[:, order], starts, axis=1)
-    bad = np.add.reduceat(weights[:, order] * ~complete[order], starts, axis=1)
+    weight = weights[:, order]
+    bad = weight * ~complete[order]
+    if len(levels) < len(order):
+        weight, bad = (np.add.reduceat(table, starts, axis=1) for table in (weight, bad))
     return Steps(weight=weight, bad=bad)
 
 
@@ -74,7 +76,7 @@ def risk_at(found: Steps, coverages: Sequence[float]) -> Numbers:
         rest = kept - (np.take_along_axis(after, place, axis=1) - weight)
         held = np.take_along_axis(bad_after, place, axis=1) - bad + _divided(bad * rest, weight, empty=0.0)
         columns.append(_divided(held, kept)[:, 0])
-    return np.stack(columns, axis=1)
+    return np.asarray(np.stack(columns, axis=1), dtype=np.float64)
 
 
 def curve(scores: Numbers, complete: Flags) -> list[dict[str, float]]:
@@ -94,7 +96,8 @@ def selective(scores: Numbers, complete: Flags, weights: Numbers) -> Numbers:
     if not len(scores):
         return np.full((len(weights), 2 + len(COVERAGES)), np.nan)
     found = steps(scores, complete, weights)
-    return np.column_stack([weighted_auroc(found), aurc(found), risk_at(found, COVERAGES)])
+    columns = [weighted_auroc(found), aurc(found), risk_at(found, COVERAGES)]
+    return np.asarray(np.column_stack(columns), dtype=np.float64)
 
 
 SELECTIVE = ("auroc", "aurc", *(f"risk@{coverage}" for coverage in COVERAGES))
@@ -103,4 +106,4 @@ SELECTIVE = ("auroc", "aurc", *(f"risk@{coverage}" for coverage in COVERAGES))
 
 def _divided(part: NDArray[np.float64], whole: NDArray[np.float64], empty: float = np.nan) -> Numbers:
     full = np.full(np.broadcast_shapes(part.shape, whole.shape), empty)
-    return np.divide(part, whole, out=full, where=whole > 0)
+    return np.asarray(np.divide(part, whole, out=full, where=whole > 0), dtype=np.float64)

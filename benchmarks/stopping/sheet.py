@@ -14,7 +14,7 @@ from policies.utility import Utility
 from ..stats import Bootstrap, Interval, macro, ratios, weighted
 from .board import Board, Numbers, Played
 from .figures import Share, best_ends, shares
-from .matched import fixed_ends, frontier_at, random_at, stop_shares
+from .matched import fixed_ends, frontier_at, matched_rate, random_mean, stop_shares
 from .selective import SELECTIVE, selective
 
 Column: TypeAlias = tuple[str, str]
@@ -23,6 +23,8 @@ Column: TypeAlias = tuple[str, str]
 HORIZON = "horizon"
 """Always answers at the last look."""
 RANDOM = "random"
+UNTIL_DRY = "until-dry"
+"""A rival of the frontier, beside fixed numbers of calls."""
 MATCHED = ("correct_decisions", "utility")
 """Figures that are compared with rivals at the same mean number of calls."""
 
@@ -113,17 +115,15 @@ def derived(values: Bootstrap, make: Callable[[Numbers], Numbers]) -> Bootstrap:
     )
 
 
-def _rate(board: Board, played: Played) -> Numbers:
-    """Stop rate of the random stop with the mean calls of these ends, shape `(1,)`."""
-    from .matched import matched_rate
-
+def _rate(board: Board, played: Played) -> float:
+    """Stop rate of the random stop with the mean calls of these ends."""
     mean = board.at(board.calls, played.look).mean(keepdims=True)
-    return matched_rate(board.calls.mean(axis=0, keepdims=True), mean)
+    return float(matched_rate(board.calls.mean(axis=0, keepdims=True), mean)[0])
 
 
-def _mixed(each: Sequence[Mapping[str, Share]], rate: Numbers) -> Mapping[str, Share]:
+def _mixed(each: Sequence[Mapping[str, Share]], rate: float) -> Mapping[str, Share]:
     """What each search adds on average if it ends at random."""
-    mix = stop_shares(rate, len(each))[0]
+    mix = stop_shares(rate, len(each))
     return {
         figure: (
             sum(weight * one[figure][0] for weight, one in zip(mix, each, strict=True)),
@@ -162,32 +162,32 @@ def _with_rivals(sheet: Sheet, *, looks: int) -> Sheet:
     names = list(dict.fromkeys(name for name, _ in at if not name.startswith("look-")))
     own_calls = [at[name, "calls_per_question"] for name in names]
     fixed = [f"look-{look}" for look in range(looks)]
-    rivals = [*fixed, *(name for name in ("until-dry",) if name in names)]
+    rivals = [*fixed, *(name for name in (UNTIL_DRY,) if name in names)]
 
     def make(values: Numbers) -> Numbers:
         look_calls = values[:, [at[one, "calls_per_question"] for one in fixed]]
         rival_calls = values[:, [at[one, "calls_per_question"] for one in rivals]]
+        by_look = {figure: values[:, [at[one, figure] for one in fixed]] for figure in MATCHED}
+        by_rival = {figure: values[:, [at[one, figure] for one in rivals]] for figure in MATCHED}
         columns = []
-        for figure in MATCHED:
-            by_look = values[:, [at[one, figure] for one in fixed]]
-            by_rival = values[:, [at[one, figure] for one in rivals]]
-            for name, calls in zip(names, own_calls, strict=True):
-                own, wanted = values[:, at[name, figure]], values[:, calls]
-                columns.append(own - random_at(look_calls, by_look, wanted))
-                columns.append(own - frontier_at(rival_calls, by_rival, wanted))
+        for name, calls in zip(names, own_calls, strict=True):
+            wanted = values[:, calls]
+            rate = matched_rate(look_calls, wanted)
+            for figure in MATCHED:
+                own = values[:, at[name, figure]]
+                columns.append(own - random_mean(by_look[figure], rate))
+                columns.append(own - frontier_at(rival_calls, by_rival[figure], wanted))
         saved = 1 - values[:, own_calls] / values[:, [at[HORIZON, "calls_per_question"]]]
         return np.column_stack([*columns, saved])
 
     new = [
         (name, f"{figure}_{rival}")
-        for figure in MATCHED
         for name in names
+        for figure in MATCHED
         for rival in ("over_random", "over_frontier")
     ]
     new += [(name, "calls_saved") for name in names]
-    made = Sheet(
-        columns={column: place for place, column in enumerate(new)}, values=derived(sheet.values, make)
-    )
+    made = Sheet(columns={column: place for place, column in enumerate(new)}, values=derived(sheet.values, make))
     return _beside(sheet, made)
 
 
@@ -195,9 +195,7 @@ def _beside(one: Sheet, other: Sheet) -> Sheet:
     """The columns of two sheets over the same searches and draws."""
     first, second = one.values, other.values
     shift = 0 if first.estimate is None else len(first.estimate)
-    both = Bootstrap(
-        estimate=_joined(first.estimate, second.estimate), draws=_joined(first.draws, second.draws)
-    )
+    both = Bootstrap(estimate=_joined(first.estimate, second.estimate), draws=_joined(first.draws, second.draws))
     return Sheet(columns={**one.columns, **{name: at + shift for name, at in other.columns.items()}}, values=both)
 
 

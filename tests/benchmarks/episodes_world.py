@@ -47,9 +47,7 @@ def episode(
 ) -> Episode:
     """A search with these scores and so many pieces of support after each look. It ends early if looks are few."""
     turns = len(scores)
-    states = [
-        state(at, scores[:at], new=new, dry=at == turns and turns < HORIZON) for at in range(1, turns + 1)
-    ]
+    states = [state(at, scores[:at], new=new, dry=at == turns and turns < HORIZON) for at in range(1, turns + 1)]
     texts = texts or ("Lenne",) * turns
     margins = margins or (0.5,) * turns
     full: dict[str, Any] = {
@@ -75,7 +73,13 @@ def episode(
 
 
 def world(
-    questions: int, *, seed: int = 0, dataset: str = "toy", hopeless: bool = False, signal: float = 2.0
+    questions: int,
+    *,
+    seed: int = 0,
+    dataset: str = "toy",
+    split: str = "dev",
+    hopeless: bool = False,
+    signal: float = 2.0,
 ) -> list[Episode]:
     """Questions and their twins. A score is noise, plus `signal` once the support is complete.
 
@@ -83,6 +87,7 @@ def world(
         questions: How many; each is a group of two searches.
         seed: Of everything that is drawn.
         dataset: Its name.
+        split: In front of the names of questions, too.
         hopeless: No search ever finds the second piece of support.
         signal: How far the score tells the two apart, in standard deviations.
     """
@@ -98,12 +103,13 @@ def world(
             margins = [float(random.random()) + (pieces == SUPPORT) for pieces in found]
             made.append(
                 episode(
-                    f"q{at}",
+                    f"{split}-q{at}",
                     scores,
                     found,
                     texts=texts,
                     margins=margins,
                     dataset=dataset,
+                    split=split,
                     twin=twin,
                     gold_answer=None if twin else "the Lenne",
                 )

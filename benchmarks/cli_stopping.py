@@ -1,0 +1,75 @@
+"""The benchmark of stop policies. Part of the command line of `benchmarks.cli`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cli import Json, app, reporting
+
+
+@app.command()
+def replay(
+    *,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Files that `record` wrote, plain or .gz.")],
+    tune: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tune",
+            help="A run of training questions: parameters are chosen on it, never on RUN. May be repeated. "
+            "Without it shipped parameters are used and policies that have none are left out.",
+        ),
+    ] = None,
+    policy: Annotated[
+        str, typer.Option("--policy", help="Names, joined by commas, e.g. fixed-2,band,ltt-0.10. Default: all.")
+    ] = "",
+    wrong: Annotated[
+        float, typer.Option("--wrong", help="Cost of an answer without support; one with it is 1.")
+    ] = 1.0,
+    call_price: Annotated[float, typer.Option("--call-price", help="Cost of one call, in the same unit.")] = 0.05,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Also write how each search ended under each policy, a JSON line each."),
+    ] = None,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Draws of the bootstrap.")] = 2_000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws and of splits.")] = 17,
+    as_json: Json = False,
+) -> None:
+    """Which stop policy decides best? Every policy on the same recorded searches, with intervals and exact regret.
+
+    Nothing is searched: each policy is shown what was known after each call of a recorded search, and its end is
+    held against the annotated support. Complete support is the annotators' word; other text may answer, too.
+
+    Policies: never, single, fixed-K, until-dry, random (as many calls as the default), threshold,
+    threshold-at-end, band, decaying, no-gain, gated-no-gain, novelty, stability, tasr, utility, ltt-RISK,
+    conformal-SHARE, ragflow, gated-K (K calls, then the threshold decides), default (what `sufficit ask` does),
+    oracle-support, oracle-utility. The default is always among them: others are compared with it.
+
+    The utility of a search: 1 for an answer on complete support, minus --wrong for one without, 0 for none, minus
+    --call-price for each call. Regret is what it lacks of the best end that the record allows.
+
+    [bold]Examples[/bold]
+
+      python -m benchmarks replay dev.run.jsonl.gz --tune train.run.jsonl.gz
+
+      python -m benchmarks replay hotpotqa.run.jsonl musique.run.jsonl --policy fixed-6,band --json
+
+      python -m benchmarks replay dev.run.jsonl --wrong 2 --call-price 0.01 --out ends.jsonl
+    """
+    with reporting(as_json=as_json) as reports:
+        from policies.utility import Utility
+
+        from .stopping.replaying import ReplayOptions, run_replay
+
+        options = ReplayOptions(
+            runs=tuple(runs),
+            tune=tuple(tune or ()),
+            policies=tuple(name for part in policy.split(",") if (name := part.strip())),
+            utility=Utility(wrong=wrong, call_price=call_price),
+            out=out,
+            draws=draws,
+            seed=seed,
+        )
+        reports.append(run_replay(options))
