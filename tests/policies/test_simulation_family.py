@@ -110,6 +110,11 @@ def test_l10_weighing_abstains_after_the_last_tier() -> None:
 
 def test_l06_a_gate_is_not_passed_by_running_out_of_budget() -> None:
     """L06: neither the gate nor the weighing answers a low score because the calls are used up."""
-    policies = [Gated(FixedK(6), 0.8), WEIGHING, FirstOf(DecayingBar(start=0.8, end=0.6)), Gated(NoGain(), 0.8)]
+    policies: list[StopPolicy] = [
+        Gated(FixedK(6), 0.8),
+        WEIGHING,
+        FirstOf(DecayingBar(start=0.8, end=0.6)),
+        Gated(NoGain(), 0.8),
+    ]
     ends = [Simulation(policy, [steady(Yield(score=0.4))], Budget(max_calls=2)).run() for policy in policies]
     assert {end.action for end in ends} == {"abstain"}
