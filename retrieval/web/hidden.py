@@ -2,8 +2,8 @@
 
 Dropped: elements with `hidden` or `aria-hidden="true"`; `display: none`, no opacity, off the screen, clipped or
 shrunk to nothing; text that is invisible, smaller than two pixels, or of its background's colour. What is
-declared in the page itself counts (see `retrieval.web.styles`). White text is of its background's colour only where
-the background is known: declared inline or as an attribute, or white because nothing says otherwise.
+declared in the page itself counts (see `retrieval.web.styles`). White text is of its background's colour only
+where the background is known: declared inline or as an attribute, or white because nothing says otherwise.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def _look(element: HtmlElement, style: Style, inherited: _Look) -> _Look:
 
 
 def _tiny(size: str, *, inherited: bool) -> bool:
-    if inherited and (size.endswith(("%", "em")) and not size.endswith("rem") or size in {"inherit", "smaller", "larger"}):
+    relative = size.endswith(("%", "em")) and not size.endswith("rem")
+    if inherited and (relative or size in {"inherit", "smaller", "larger"}):
         return True
     pixels = _pixels(size) if not size.endswith("%") else (_pixels(size) or 0.0) / _PER_CENT * 0.16
     return pixels is not None and pixels < _SMALLEST

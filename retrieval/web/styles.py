@@ -5,9 +5,11 @@ Not a browser: linked sheets, media queries and scripts are not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+from ..words import word_set
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
 Style = Mapping[str, str]
 """Property to value, both in lower case."""
 
-_READ = frozenset(
+_READ = word_set(
     "display visibility opacity font-size text-indent position left right top bottom margin-left margin-top clip "
-    "clip-path width height overflow transform color background background-color".split()
+    "clip-path width height overflow transform color background background-color"
 )
 _RULES = 200
 _VISITS = 3_000_000
@@ -34,7 +36,9 @@ def declared_styles(tree: HtmlElement) -> dict[HtmlElement, dict[str, str]]:
     """
     winners: dict[HtmlElement, dict[str, tuple[_Weight, str]]] = {}
 
-    def declare(element: HtmlElement, values: Mapping[str, tuple[str, bool]], rank: tuple[int, ...], at: int) -> None:
+    def declare(
+        element: HtmlElement, values: Mapping[str, tuple[str, bool]], rank: tuple[int, ...], at: int
+    ) -> None:
         known = winners.setdefault(element, {})
         for name, (value, important) in values.items():
             weight: _Weight = (important, (rank[0], rank[1], rank[2], rank[3]), at)
@@ -70,7 +74,7 @@ def _rules(tree: HtmlElement) -> Iterator[tuple[str, dict[str, tuple[str, bool]]
                 yield tinycss2.serialize(rule.prelude).strip(), values
 
 
-def _declarations(source: Any) -> dict[str, tuple[str, bool]]:
+def _declarations(source: str | Iterable[Any]) -> dict[str, tuple[str, bool]]:
     """Property to value and importance."""
     import tinycss2
 

@@ -12,14 +12,13 @@ TITLE_CHARACTERS = 200
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufff9-\ufffb]")
 _ZERO_WIDTH = regex.compile(
-    r"""[\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d
-        \ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]
-      | (?<![\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{So}\p{Sk}\ufe0f])[\u200c\u200d]
-      | [\u200c\u200d](?=[\u200c\u200d])""",
-    regex.VERBOSE,
+    r"[\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0d\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"|(?<![\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{So}\p{Sk}\ufe0f])[\u200c\u200d]"
+    r"|[\u200c\u200d](?=[\u200c\u200d])"
 )
-"""Joiners stay where writing needs them: in Arabic, after a vowel sign or virama, inside an emoji. What is not seen
-can carry a message to a model (tags spell ASCII) or split the words that a filter looks for."""
+"""Joiners stay where writing needs them: in Arabic, after a vowel sign or virama, inside an emoji. What is not
+seen can carry a message to a model (tags spell ASCII) or split the words that a filter looks for."""
 _SOFT_HYPHEN = "\u00ad"
 
 
