@@ -51,7 +51,7 @@ class Fetched:
     final_url: str = ""
     """After redirects; empty if nothing was requested."""
     status: int | None = None
-    """Of the last response; None: none came."""
+    """Of the response to the last request; None: none came."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of the last response, names in lower case; only those that caching and extraction need."""
     request_headers: Mapping[str, str] = field(default_factory=dict)

@@ -6,12 +6,20 @@ from .outcome import Kind
 
 
 class Stop(Exception):  # noqa: N818  # not always an error: a site may simply say no
-    """The fetch ends with this outcome, unless it may be tried again."""
+    """The fetch ends with this outcome, unless it may be tried again.
 
-    def __init__(self, outcome: Kind, detail: str, *, again: bool = False, status: int | None = None) -> None:
+    Args:
+        outcome: As in `Fetched`.
+        detail: For people.
+        again: Whether the same request may succeed a moment later.
+        retry_after: Seconds that the host still asks to wait.
+    """
+
+    def __init__(
+        self, outcome: Kind, detail: str, *, again: bool = False, retry_after: float | None = None
+    ) -> None:
         super().__init__(outcome, detail)
         self.outcome = outcome
         self.detail = detail
         self.again = again
-        """Whether the same request may succeed a moment later."""
-        self.status = status
+        self.retry_after = retry_after

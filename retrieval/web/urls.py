@@ -71,8 +71,8 @@ def fetch_key(url: str) -> str:
         return url
 
 
-def parse_url(url: str) -> WebURL:
-    """The URL in normal form.
+def parse_url(url: str, *, tracking: bool = False) -> WebURL:
+    """The URL in normal form; `tracking`: with the parameters of a click's origin.
 
     Raises:
         Stop: `blocked` for another scheme and for credentials, `error` for what cannot be read.
@@ -93,17 +93,21 @@ def parse_url(url: str) -> WebURL:
         scheme=parts.scheme,
         host=host,
         port=PORTS[parts.scheme] if port is None else port,
-        target=_path(parts.path) + _query(parts.query),
+        target=_path(parts.path) + _query(parts.query, tracking=tracking),
     )
 
 
 def join_url(base: WebURL, location: str) -> WebURL:
-    """Where a Location header points. Raises `Stop` as `parse_url` does."""
+    """Where a Location header points, as it says: without its parameters a site might redirect in a circle.
+
+    Raises:
+        Stop: As `parse_url`.
+    """
     try:
         joined = urljoin(str(base), location.strip())
     except ValueError as error:
         raise Stop("error", f"{base} redirects to {location[:200]!r}, which cannot be read: {error}.") from error
-    return parse_url(joined)
+    return parse_url(joined, tracking=True)
 
 
 def _refuse(parts: SplitResult, text: str) -> None:
@@ -150,7 +154,7 @@ def _idna(host: str) -> str:
 
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
-    except idna.IDNAError as error:
+    except UnicodeError as error:
         raise Stop("error", f"The host {host[:200]!r} is no name of the Internet: {error}.") from error
 
 
@@ -158,8 +162,8 @@ def _path(path: str) -> str:
     return _dots_removed(_escaped(path, safe="/%:@!$&'()*+,;=~[]|")) or "/"
 
 
-def _query(query: str) -> str:
-    kept = [part for part in query.split("&") if not _tracks(part)]
+def _query(query: str, *, tracking: bool) -> str:
+    kept = [part for part in query.split("&") if tracking or not _tracks(part)]
     cleaned = _escaped("&".join(kept), safe="/%:@!$&'()*+,;=~?[]|{}^`\\")
     return f"?{cleaned}" if cleaned else ""
 
