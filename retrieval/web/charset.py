@@ -8,8 +8,8 @@
 5. The best guess of charset-normalizer.
 
 Names are the labels of the WHATWG Encoding Standard (so `iso-8859-1` is windows-1252); an unknown one is passed
-over, and so are the encodings that the standard calls a danger ("replacement"). The first that applies decides, even
-if a later one says otherwise: what it cannot decode becomes U+FFFD, and a text full of that is `garbled`.
+over, and so are the encodings that the standard calls a danger ("replacement"). The first that applies decides,
+even if a later one says otherwise: what it cannot decode becomes U+FFFD, and a text full of that is `garbled`.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def decode(body: bytes, *, header: str = "", markup: bool) -> Decoded:
         header: The value of `Content-Type`, empty if there is none.
         markup: The body is HTML or XML and may declare its encoding.
     """
-    for mark, codec in _MARKS:
+    for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return _decoded(body[len(mark) :], codec, "bom")
+            return _decoded(body[len(mark) :], encoding, "bom")
     declared = _HEADER.search(header)
     if declared and (codec := codec_of(declared[1])):
         return _decoded(body, codec, "header")

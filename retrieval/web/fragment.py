@@ -1,7 +1,7 @@
 """Links that lead a reader to the passage: text fragments (WICG "URL Fragment Text Directives", 2023, sec. 3).
 
-`https://example.org/moor#:~:text=The%20moor%20is%20wet,holds%20water.` is the page, scrolled to and marked from the
-first words of a passage to its last. A browser that cannot, or a page that changed since, shows the page as it is.
+`https://example.org/moor#:~:text=The%20moor%20is%20wet,holds%20water.` is the page, scrolled to a passage and
+marked from its first words to its last. A browser that cannot, or a page that changed since, shows the page.
 """
 
 from __future__ import annotations

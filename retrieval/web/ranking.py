@@ -5,11 +5,24 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from ..fusion import RRF_CONSTANT, reciprocal_rank_fusion
 from ..text import terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..index.encoder import Encoder
+    from ..passage import Passage
 
 K1, B = 1.2, 0.75
 """As in the index of a corpus (`retrieval.index.sparse`)."""
+COSINE_FLOOR = 0.5
+"""As there (`retrieval.index.join`): where no word is shared, the least cosine that is evidence."""
+_ENCODED = 200
+"""Passages that are encoded for one query at most: the best by words."""
 
 
 class WordRanking:
@@ -43,3 +56,33 @@ class WordRanking:
             for number, times in postings:
                 scores[number] += idf * times * (K1 + 1) / (times + self._damping[number])
         return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def rank_passages(
+    query: str, passages: Sequence[Passage], encoder: Encoder | None, vectors: dict[str, NDArray[np.float32]]
+) -> list[tuple[Passage, float]]:
+    """Distinct passages by BM25, with an encoder by BM25 and cosine joined by reciprocal rank fusion. Blocking.
+
+    Without an encoder, passages that share no word with the query are left out: a score of zero is no hit. With
+    one, passages that share none need a cosine of 0.5, as in an index.
+
+    Args:
+        query: What they are ranked for.
+        passages: None twice.
+        encoder: Of texts to unit vectors; None = words only.
+        vectors: By passage id, or by the query itself; taken from here if known, and added.
+    """
+    words = WordRanking([passage.full_text for passage in passages]).search(query)
+    if encoder is None or not passages:
+        return [(passages[number], score) for number, score in words]
+    chosen = [number for number, _ in words][:_ENCODED] or list(range(len(passages)))[:_ENCODED]
+    texts = {passages[number].id: passages[number].full_text for number in chosen} | {query: query}
+    fresh = {key: text for key, text in texts.items() if key not in vectors}
+    vectors.update(zip(fresh, encoder.encode(list(fresh.values())), strict=True))
+    cosines = {number: float(vectors[passages[number].id] @ vectors[query]) for number in chosen}
+    near = sorted(cosines, key=lambda number: (-cosines[number], number))
+    if not words:
+        near = [number for number in near if cosines[number] >= COSINE_FLOOR]
+    rankings = [[str(number) for number in ranking] for ranking in ([number for number, _ in words], near)]
+    fused = reciprocal_rank_fusion(rankings, constant=RRF_CONSTANT)
+    return [(passages[int(number)], score) for number, score in fused]

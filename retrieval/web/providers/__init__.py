@@ -3,8 +3,8 @@
 from .brave import BraveSearch
 from .client import ApiClient
 from .mediawiki import MediaWikiSearch
-from .searxng import SearxngSearch
 from .seam import FoundLink, SearchProvider
+from .searxng import SearxngSearch
 from .seeds import Seeds
 
 __all__ = [

@@ -1,8 +1,8 @@
 """Requests to addresses that a user named himself: search APIs and sitemaps.
 
 They pass the same guard, caps and pace as pages do, but not robots.txt: that speaks to crawlers, and an API is
-made for programs (Wikipedia's robots.txt closes the folder of its own search API). Nothing is tried again: the next
-provider is.
+made for programs (Wikipedia's robots.txt closes the folder of its own search API). Nothing is tried again: the
+next provider is.
 """
 
 from __future__ import annotations
