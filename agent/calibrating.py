@@ -29,6 +29,9 @@ from policies.shipped import shipped_thresholds
 from .calibration_data import CalibrationData
 from .certify import MAX_SCORES, Achieved, Certificate, DataRecord, PolicySpec
 
+_WITH_TWO = frozenset({"band", "decaying"})
+"""Policies with a second threshold, which is not looked for: it costs calls and refusals, not errors."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateRequest:
@@ -38,7 +41,7 @@ class CalibrateRequest:
         PolicyParameterError: a policy without a threshold.
     """
 
-    policy: str = "band"
+    policy: str = "threshold"
     """A policy whose `answer_at` is to be found."""
     promise: Literal["risk", "refusals"] = "risk"
     share: float = 0.1
@@ -46,7 +49,7 @@ class CalibrateRequest:
     delta: float = 0.05
     """1 - confidence; for `risk`."""
     abstain_below: float | None = None
-    """None: the same as `answer_at`, as in the shipped thresholds."""
+    """For `band` and `decaying`; at most the threshold. None: as shipped for the scorer."""
     min_turns: int | None = None
     """None: as shipped for the scorer, else 1."""
     patience: int = 2
@@ -60,13 +63,22 @@ class CalibrateRequest:
             )
 
     def spec(self, answer_at: float, scorer: object) -> PolicySpec:
-        """The policy with this threshold."""
+        """The policy with this threshold.
+
+        Raises:
+            PolicyParameterError: it needs `abstain_below`, and none was shipped for this scorer.
+        """
         shipped = shipped_thresholds(str(scorer))
-        low = answer_at if self.abstain_below is None else min(self.abstain_below, answer_at)
+        low = self.abstain_below if shipped is None or self.abstain_below is not None else shipped.abstain_below
+        if low is None and self.policy in _WITH_TWO:
+            raise PolicyParameterError(
+                f"The policy {self.policy!r} needs a second threshold, and none was shipped for this scorer. Pass "
+                "--abstain-below, or take the policy threshold."
+            )
         return PolicySpec(
             name=self.policy,
             answer_at=answer_at,
-            abstain_below=low,
+            abstain_below=answer_at if low is None else min(low, answer_at),
             min_turns=self.min_turns or (shipped.min_turns if shipped else 1),
             patience=self.patience,
         )

@@ -53,9 +53,9 @@ def calibrate(
         float | None,
         typer.Option(help="Instead of --risk: largest share of the questions with support that may be refused."),
     ] = None,
-    policy: Annotated[str, typer.Option(help="band, threshold, or another that has a threshold.")] = "band",
+    policy: Annotated[str, typer.Option(help="threshold, band, or another that has a threshold.")] = "threshold",
     abstain_below: Annotated[
-        float | None, typer.Option(help="Give up below this score. Default: where it answers.")
+        float | None, typer.Option(help="band: give up below this score. Default: as shipped.")
     ] = None,
     min_turns: Annotated[
         int | None, typer.Option(min=1, help="Turns before a score ends a search. Default: as shipped.")
@@ -175,11 +175,10 @@ def _show(done: Calibrated, data: CalibrationData, out: Path | None) -> None:
         )
     for name, value in _figures(done):
         table.add_row(name, value)
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(plain_line(verdict(done)), markup=False)
+    Console(highlight=False).print(table)
+    typer.echo(verdict(done))
     if out is not None:
-        console.print(plain_line(f"Written to {out}."), markup=False)
+        typer.echo(plain_line(f"Written to {out}"))
 
 
 def _figures(done: Calibrated) -> list[tuple[str, str]]:

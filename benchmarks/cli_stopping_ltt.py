@@ -29,11 +29,14 @@ def ltt(
         typer.Option("--pairs", min=3, help="Simulated: questions of a sample. Default: 100 and 300."),
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", help="RUN: band (default), threshold, ...; may be repeated.")
+        list[str] | None, typer.Option("--policy", help="RUN: threshold (default), band, ...; may be repeated.")
     ] = None,
     min_turns: Annotated[
         int | None,
         typer.Option("--min-turns", min=1, help="RUN: turns before a score counts. Default: as shipped."),
+    ] = None,
+    abstain_below: Annotated[
+        float | None, typer.Option("--abstain-below", help="RUN, band: second threshold. Default: as shipped.")
     ] = None,
     calibrated: Annotated[
         float, typer.Option("--calibrated", help="RUN: share of the groups that each split calibrates on.")
@@ -66,12 +69,13 @@ def ltt(
 
             options = ResplitOptions(
                 runs=tuple(runs),
-                policies=tuple(dict.fromkeys(policy or ["band"])),
+                policies=tuple(dict.fromkeys(policy or ["threshold"])),
                 alphas=alphas,
                 delta=delta,
                 calibrated=calibrated,
                 splits=draws or 200,
                 min_turns=min_turns,
+                abstain_below=abstain_below,
                 seed=seed,
             )
             reports.append(certify_recorded(options))

@@ -32,13 +32,14 @@ class ResplitOptions:
     """
 
     runs: tuple[Path, ...]
-    policies: tuple[str, ...] = ("band",)
+    policies: tuple[str, ...] = ("threshold",)
     alphas: tuple[float, ...] = (0.1, 0.2)
     delta: float = 0.05
     calibrated: float = 2 / 3
     """Share of the groups that each split calibrates on."""
     splits: int = 200
     min_turns: int | None = None
+    abstain_below: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -77,7 +78,7 @@ def certify_recorded(options: ResplitOptions) -> Report:
 
 
 def _rows(name: str, data: CalibrationData, policy: str, options: ResplitOptions) -> list[Row]:
-    request = CalibrateRequest(policy=policy, min_turns=options.min_turns)
+    request = CalibrateRequest(policy=policy, min_turns=options.min_turns, abstain_below=options.abstain_below)
     family = request.family(data.search.get("scorer"))
     cases = data.cases
     # all searches give the candidates: they are the population here, and each split draws from it

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CalibrationDataError, PolicyParameterError
-from .betting import best_bets, groups_for, losses, p_values
+from .betting import best_bets, cautious_growth, groups_for, losses, p_values
 from .cases import Case, by_group, divided, thresholds_seen
 from .outcomes import Family, Outcomes, play_all
 
@@ -30,7 +30,7 @@ class RiskControl:
     parameter: float | None
     """Certified; None = nothing can be certified."""
     best: float | None
-    """The candidate that came nearest to a certificate, or is it; None without any candidate."""
+    """The candidate that came nearest to a certificate, or is it; None if no candidate answers anything."""
     groups: int
     learned: int
     """Groups that the order was learned on."""
@@ -90,13 +90,13 @@ def learn_then_test(
     p = p_values(_loss(outcomes.rows(test), alpha), bets)
     passed = order[_passed(p[order], delta)]
     coverage = outcomes.coverage()
+    best, needed = None, None
     if len(passed):
-        best: int | None = int(passed[np.argmax(coverage[passed])])
-    else:
-        best = int(order[0]) if len(order) else None
-    needed = None
-    if best is not None and not len(passed):
-        needed = groups_for(_loss(outcomes, alpha)[:, best : best + 1], alpha, delta)
+        best = int(passed[np.argmax(coverage[passed])])
+    elif len(order):
+        loss = _loss(outcomes, alpha)[:, order]
+        best = int(order[np.argmax(cautious_growth(loss, alpha))])
+        needed = groups_for(_loss(outcomes, alpha)[:, best], alpha, delta)
     return RiskControl(
         alpha=alpha,
         delta=delta,
@@ -133,8 +133,9 @@ def _loss(outcomes: Outcomes, alpha: float) -> NDArray[np.float64]:
 
 
 def _order(growths: NDArray[np.float64], coverage: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Surest first. One that answers less than the surest is left out: a certificate for it would gain nothing."""
+    """Surest first, of those that answer anything. What answers less than the surest gains nothing: left out."""
     order = np.argsort(-growths, kind="stable")
+    order = order[coverage[order] > 0]
     return order[coverage[order] >= coverage[order[0]]] if len(order) else order
 
 
