@@ -25,8 +25,8 @@ from typing import Literal, TypeAlias
 
 Script: TypeAlias = Literal["hotpotqa", "squad1", "squad2"]
 """Whose evaluation script: hotpot_evaluate_v1.py, evaluate-v1.1.py, evaluate-v2.0.py. MuSiQue's own script (its
-metrics/answer.py) compares answers as evaluate-v2.0.py does and takes the best over the answer and its aliases; that
-of 2WikiMultiHopQA compares them as HotpotQA's does."""
+metrics/answer.py) compares answers as evaluate-v2.0.py does, and takes the best over the answer and its aliases;
+that of 2WikiMultiHopQA compares them as HotpotQA's does."""
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)

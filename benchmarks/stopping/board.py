@@ -148,6 +148,16 @@ class Played:
         )
 
 
+def together(plays: Sequence[Played]) -> Played:
+    """The ends of one policy in several sets of searches as those of one set."""
+    return Played(
+        look=np.concatenate([one.look for one in plays]),
+        answered=np.concatenate([one.answered for one in plays]),
+        off=np.concatenate([one.off for one in plays]),
+        reasons=tuple(reason for one in plays for reason in one.reasons),
+    )
+
+
 def play(policy: StopPolicy, searches: Sequence[Search]) -> Played:
     """Show every search to the policy until it ends it."""
     ends = [search.recorded.play(policy) for search in searches]

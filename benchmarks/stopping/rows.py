@@ -12,7 +12,7 @@ from policies.utility import Utility
 
 from ..output import Row
 from ..stats import Interval, holm
-from .board import Board, Played, make_board
+from .board import Board, Played, make_board, together
 from .roster import DEFAULT, Entry
 from .runs import Search
 from .selective import COVERAGES
@@ -74,7 +74,7 @@ def make_parts(
             ]
             if kept:
                 parts.append(_part(searches, plays, kept, subset, utility=utility, draws=draws, seed=seed))
-    return [*parts, *_macros(parts, plays)]
+    return [*parts, *_macros(parts)]
 
 
 def _part(
@@ -104,7 +104,7 @@ def _part(
     )
 
 
-def _macros(parts: Sequence[Part], plays: Mapping[str, Played]) -> Iterator[Part]:
+def _macros(parts: Sequence[Part]) -> Iterator[Part]:
     for subset in SUBSETS:
         same = [part for part in parts if part.subset == subset]
         if len(same) > 1:
@@ -116,7 +116,7 @@ def _macros(parts: Sequence[Part], plays: Mapping[str, Played]) -> Iterator[Part
                 sheet=make_macro([part.sheet for part in same]),
                 n=sum(part.n for part in same),
                 groups=sum(part.groups for part in same),
-                plays=plays,
+                plays={name: together([part.plays[name] for part in same]) for name in same[0].plays},
                 board=None,
             )
 

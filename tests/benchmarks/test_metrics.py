@@ -17,6 +17,7 @@ from benchmarks.metrics import (
     normalise_answer,
     ratio,
     recall_at,
+    script_for,
 )
 
 # (prediction, gold), exact match, F1 by each script
@@ -61,6 +62,46 @@ def test_figures_equal_the_published_scripts(
     for script, expected in zip(SCRIPTS, f1, strict=True):
         found = answer_f1(prediction, [gold], script=script, official=official)
         assert found == pytest.approx(expected), script
+
+
+# (prediction, answer and aliases), exact match, F1: worked by hand through MuSiQue's metrics/answer.py
+MUSIQUE = [
+    (("Mirna", ["the river Mirna", "Mirna"]), 1.0, 1.0),
+    (("the Mirna river", ["Mirna", "Mirna Valley"]), 0.0, 2 / 3),
+    (("Lenne", ["Mirna", "Tessel"]), 0.0, 0.0),
+    # no yes/no rule: these are words like any other
+    (("yes it is", ["yes"]), 0.0, 0.5),
+    # with no token left on both sides both agree, with none on one side they do not
+    (("the", ["A"]), 1.0, 1.0),
+    (("the", ["Mirna"]), 0.0, 0.0),
+    # multisets over the best alias
+    (("Mirna Mirna", ["Mirna", "Mirna Mirna Mirna"]), 0.0, 0.8),
+]
+
+
+@pytest.mark.parametrize(("case", "em", "f1"), MUSIQUE)
+def test_musique_takes_the_best_over_answer_and_aliases(case: tuple[str, list[str]], em: float, f1: float) -> None:
+    """Case E01: its script compares as SQuAD 2.0's does, and each figure takes its own best alias."""
+    prediction, answers = case
+    assert exact_match(prediction, answers, official=True) == em
+    assert answer_f1(prediction, answers, script=script_for("musique_ans"), official=True) == pytest.approx(f1)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "script"),
+    [
+        ("hotpotqa", "hotpotqa"),
+        ("2wikimultihopqa", "hotpotqa"),
+        ("musique_full", "squad2"),
+        ("MuSiQue", "squad2"),
+        ("squad2", "squad2"),
+        ("squad", "squad1"),
+        ("sufficit-demo", "hotpotqa"),
+    ],
+)
+def test_each_dataset_has_the_rules_of_its_own_script(dataset: str, script: Script) -> None:
+    """Names as the files give them."""
+    assert script_for(dataset) == script
 
 
 @pytest.mark.parametrize(

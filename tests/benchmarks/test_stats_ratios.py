@@ -81,7 +81,7 @@ def test_weights_count_records_as_often_as_their_cluster_is_drawn() -> None:
 def test_a_clear_difference_is_told_from_none() -> None:
     """The one-sided bound lies above the lower end of the interval; a shift by 3 has the smallest p-value."""
     base = numbers(5, 1)
-    found = ratios(NAMES, np.hstack([base + 3, base, numbers(6, 1)]))
+    found = ratios(NAMES, np.hstack([base + 3, base, numbers(7, 1)]))
     assert found.p_value(0, 1) == pytest.approx(2 / 2001)
     assert (found.p_value(1, 2) or 0) > 0.05
     lower = found.at_least(2, 1)
