@@ -20,7 +20,8 @@ class PageResult:
     page: Page | None
     """The extracted page; None unless something readable was found."""
     fetched: Fetched | None
-    """The exchange with the origin behind `page` or behind the failure; None if the answer came from a cache."""
+    """The exchange with the origin behind `page` or behind the failure. From a cache: None with a page; without
+    one the failure that it remembers; what went wrong just now, where a stale page stands in for it."""
     outcome: Kind
     """`ok` if `page` may be used, fresh or (see `stale`) knowingly stale."""
     age: float | None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from email.utils import formatdate
+from types import MappingProxyType
 
 import pytest
 from hishel._core._headers import parse_cache_control
@@ -27,15 +30,19 @@ RULES = Rules()
 
 
 def exchange(
-    *, status: int = 200, at: float = NOW, delay: float = 0.0, sent: dict[str, str] | None = None, **fields: str
+    status: int = 200,
+    at: float = NOW,
+    delay: float = 0.0,
+    sent: Mapping[str, str] = MappingProxyType({}),
+    **fields: str,
 ) -> Exchange:
     """A response received at `at` with these header fields (`_` stands for `-`), dated like it."""
-    headers = {"date": formatdate(at, usegmt=True)} | {
-        name.replace("_", "-"): text for name, text in fields.items()
-    }
-    return Exchange(
-        status=status, headers=headers, request_headers=sent or {}, requested_at=at - delay, received_at=at
-    )
+    headers = {"date": formatdate(at, usegmt=True)} | named(fields)
+    return Exchange(status=status, headers=headers, request_headers=sent, requested_at=at - delay, received_at=at)
+
+
+def named(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): text for name, text in fields.items()}
 
 
 def date(moment: float) -> str:
@@ -85,7 +92,9 @@ def test_valid_directives_are_read_as_another_library_reads_them(parts: list[str
 )
 def test_the_lifetime_is_stated_or_guessed(fields: dict[str, str], expected: float) -> None:
     """RFC 9111, section 4.2.1: the order of its sources; what cannot be read is stale, never fresh."""
-    assert lifetime(exchange(**fields), RULES) == expected
+    page = exchange()
+    page = replace(page, headers={**page.headers, **named(fields)})
+    assert lifetime(page, RULES) == expected
 
 
 def test_only_some_statuses_are_guessed() -> None:
@@ -193,7 +202,8 @@ def test_vary_needs_the_same_request() -> None:
     )
     same = {"accept-language": "en", "accept-encoding": "other"}
     assert decide(page, now=NOW, rules=RULES, request_headers=same).use == "serve"
-    for other in ({"accept-language": "de"}, {}):
+    others: list[dict[str, str]] = [{"accept-language": "de"}, {}]
+    for other in others:
         assert decide(page, now=NOW, rules=RULES, request_headers=other).reason == "vary"
     assert decide(exchange(vary="*"), now=NOW, rules=RULES).reason == "vary"
     assert varying_names(" A, a ,,Accept-Encoding") == ("a",)
@@ -218,8 +228,14 @@ def test_dates_in_all_three_forms_and_in_none() -> None:
     """RFC 9110, section 5.6.7; anything else is no date and no exception."""
     for text in ("Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"):
         assert http_date(text) == 784_111_777
-    for text in ("", "yesterday", "Sun, 06 Nov 99999 08:49:37 GMT", "Sun, 99 Nov 1994 88:49:37 GMT", None):
-        assert http_date(text) is None
+    wrong: tuple[str | None, ...] = (
+        "",
+        "yesterday",
+        "Sun, 06 Nov 99999 08:49:37 GMT",
+        "Sun, 99 Nov 1994 88:49:37 GMT",
+        None,
+    )
+    assert {http_date(text) for text in wrong} == {None}
     assert delta_seconds("9" * 40) == 2**31
 
 
