@@ -6,6 +6,7 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import TracebackType
 from typing import Self
 
@@ -58,7 +59,7 @@ class Fetcher:
         self._pace = Pace(self.settings, sleep)
         self._robots = Robots(self._get_robots, clock)
         guarded = GuardedBackend(self.settings.allow_private, resolve)
-        self._wire = Wire(self.settings, guarded, clock, tls or httpx.create_ssl_context())
+        self._wire = Wire(self.settings, guarded, clock, tls or _usual_authorities())
 
     async def __aenter__(self) -> Self:
         return self
@@ -188,6 +189,12 @@ class Fetcher:
         asked = asked_pause(answer.headers.get("retry-after"), answer.received_at)
         if asked is not None and is_passing(answer.status, answer.headers):
             self._pace.pause(answer.url, asked)
+
+
+@cache
+def _usual_authorities() -> ssl.SSLContext:
+    """Reading them takes longer than many a fetch."""
+    return httpx.create_ssl_context()
 
 
 def _judged(answer: Answer, trail: Trail) -> tuple[Kind, str]:

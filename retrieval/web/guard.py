@@ -109,12 +109,18 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     Args:
         allow_private: Hosts, as they stand in URLs, that are not judged.
         resolve: The resolver.
+        inner: What connects to addresses.
     """
 
-    def __init__(self, allow_private: frozenset[str], resolve: Resolve = resolve_name) -> None:
+    def __init__(
+        self,
+        allow_private: frozenset[str],
+        resolve: Resolve = resolve_name,
+        inner: httpcore.AsyncNetworkBackend | None = None,
+    ) -> None:
         self._allowed = frozenset(host.lower().strip("[]").removesuffix(".") for host in allow_private)
         self._resolve = resolve
-        self._backend = httpcore.AnyIOBackend()
+        self._inner = inner or httpcore.AnyIOBackend()
 
     async def connect_tcp(
         self,
@@ -134,10 +140,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         share = None if timeout is None else timeout / len(addresses)
         for address in addresses[:-1]:
             try:
-                return await self._backend.connect_tcp(str(address), port, share, local_address, socket_options)
+                return await self._inner.connect_tcp(str(address), port, share, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._backend.connect_tcp(str(addresses[-1]), port, share, local_address, socket_options)
+        return await self._inner.connect_tcp(str(addresses[-1]), port, share, local_address, socket_options)
 
     async def connect_unix_socket(
         self,
