@@ -17,6 +17,7 @@ from benchmarks.errors import RunFileError, SettingsError
 from benchmarks.output import Report, report_json
 from benchmarks.stopping.replaying import ReplayOptions, run_replay
 from benchmarks.stopping.rows import DIFFERENCES, FIGURES
+from benchmarks.stopping.table import replay_tables
 from policies.shipped import SHIPPED
 from tests.benchmarks.episodes_world import world, write_run
 
@@ -98,6 +99,8 @@ def test_no_policy_can_win_where_support_is_never_complete(tmp_path: Path) -> No
     (row,) = rows_of(found, case="oracle-gain", subset="all")
     assert row["oracle_gain"] == pytest.approx(0)
     assert "no policy can win here" in row["note"]
+    captions = [str(table.caption) for table in replay_tables(found.rows, found.settings["left_out"])]
+    assert any("no policy can win here" in caption for caption in captions)
 
 
 def test_how_each_search_ended_is_written_and_adds_up(run: Path, tmp_path: Path) -> None:
