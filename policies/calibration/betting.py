@@ -8,8 +8,8 @@ most p: p = 1 / max K_t is a p-value (Waudby-Smith and Ramdas 2024, "Estimating 
 by betting", sec. 4).
 
 Why not an exact binomial test: the searches of one group depend on each other (a question and its twin), so it
-may use one of each group only. Simulated with pairs at alpha 0.2 and 100 groups, it certified 40 % of the
-samples and the bet, which uses all searches, 63 %.
+may use one of each group only. Of 2,000 samples of pairs it certified 52 % where the bet, which uses all searches,
+certified 79 % (100 pairs, alpha 0.2), and 69 % against 91 % (300 pairs, alpha 0.1): python -m benchmarks ltt.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ from .cases import Case, by_group, divided, thresholds_seen
 from .outcomes import Family, Outcomes, play_all
 
 LEARNED = 1 / 3
-"""Share of the groups that the order of candidates and the bets are learned on. Simulated with 100 groups at
-alpha 0.2, a half certified 34 % of the samples and a third 63 %, because the test needs groups more than the
-order does."""
+"""Share of the groups that the order of candidates and the bets are learned on: the test needs groups more than
+the order does. Of 300 simulated samples of 100 pairs at alpha 0.2 a half certified 49 %, a third 78 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

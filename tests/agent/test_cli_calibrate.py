@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from agent.certify import load_certificate
 from agent.cli_calibrate import add_calibrate
+from policies.calibration import Case
 from tests.agent.labelled_world import episodes, gold, write_run, write_traces
-from tests.policies.calibration.world import Case, case, pairs
+from tests.policies.calibration.world import case, pairs
 
 runner = CliRunner()
 app = typer.Typer(rich_markup_mode=None)

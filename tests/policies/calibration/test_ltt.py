@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
 from policies import StopPolicy, build_policy
 from policies.calibration import Case, control_risk
@@ -109,7 +110,7 @@ def test_it_is_the_stop_that_counts() -> None:
 
 @settings(max_examples=60)
 @given(loss=_losses)
-def test_p_values_are_shares_and_more_errors_make_them_no_smaller(loss: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_p_values_are_shares_and_more_errors_make_them_no_smaller(loss: NDArray[np.float64]) -> None:
     """A group that loses more is evidence against the policy, never for it."""
     bets, growths = best_bets(loss, 0.2)
     assert np.all((bets >= 0) & (bets < 1 / 0.8))

@@ -18,7 +18,7 @@ def test_false_alarms_stay_below_the_level() -> None:
     rng = np.random.default_rng(0)
     alarms = 0
     for stream in range(100):
-        monitor = ScoreMonitor(rng.normal(size=60), level=0.05, seed=stream)
+        monitor = ScoreMonitor(rng.normal(size=60).tolist(), level=0.05, seed=stream)
         alarms += any(monitor.add(float(score)) for score in rng.normal(size=100))
     assert alarms / 100 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
 
@@ -27,7 +27,7 @@ def test_false_alarms_stay_below_the_level() -> None:
 def test_a_shift_is_seen_and_described(shift: float, direction: str, word: str) -> None:
     """Direction and size in words and numbers; the alarm stays on."""
     rng = np.random.default_rng(1)
-    monitor = ScoreMonitor(rng.normal(size=200))
+    monitor = ScoreMonitor(rng.normal(size=200).tolist())
     drifts = [monitor.add(float(score)) for score in rng.normal(shift, 1, size=120)]
     first = next(place for place, drift in enumerate(drifts) if drift)
     assert all(drifts[first:])
