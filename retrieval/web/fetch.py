@@ -121,7 +121,7 @@ class Fetcher:
 
     def _refuse_paused(self, url: WebURL, trail: Trail) -> None:
         paused = self._pace.paused_for(url)
-        if paused > trail.seconds_left:
+        if paused > max(trail.seconds_left, 0.0):
             detail = f"{url.host} asks for no requests for {paused:.0f} s more: longer than the time left."
             raise Stop("rate_limited", detail, retry_after=paused)
 

@@ -17,7 +17,11 @@ _SIGNS = (
     (b"\x1f\x8b\x08", "application/gzip"),
     (b"%!PS-Adobe-", "application/postscript"),
 )
-_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDE_MARKS = (
+    codecs.BOM_UTF32_BE,
+    codecs.BOM_UTF16_LE,
+    codecs.BOM_UTF16_BE,
+)  # that of UTF-32-LE begins like UTF-16's
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _WIDE = re.compile(r"charset=[\"']?(utf-?16|utf-?32|ucs-?2)")
 _TEXTUAL = re.compile(r"text/.+|application/(?:.+\+)?(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml)")
@@ -68,11 +72,9 @@ def _text_type(head: bytes, said: str) -> str:
 
 
 def _is_wide(head: bytes, declared: str) -> bool:
-    """UTF-16 or UTF-32: by its mark, by the header, or by zero bytes on every second place only."""
-    if any(head.startswith(mark) for mark in _BOMS[1:]):
+    """UTF-16 or UTF-32: by its mark, by the header, or as Latin text with a zero byte on every second place."""
+    if head.startswith(_WIDE_MARKS) or _WIDE.search(declared.lower()):
         return True
-    if b"\x00" not in head:
-        return False
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    alternating = min(even, odd) == 0 and max(even, odd) * 3 > len(head) // 2
-    return alternating or (_WIDE.search(declared.lower()) is not None and even + odd < len(head))
+    even, odd = head[::2], head[1::2]
+    high, low = (even, odd) if even.count(0) > odd.count(0) else (odd, even)
+    return high.count(0) * 4 > len(high) * 3 and not _BINARY.search(low)
