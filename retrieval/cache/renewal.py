@@ -74,12 +74,7 @@ class Renewal:
             confirmed = await self._confirmed(known, fetched)
             if confirmed is not None:
                 return confirmed
-            again = await self._fetch(known, {})  # the 304 speaks of something that we do not have
-            fetched = replace(
-                again,
-                attempts=fetched.attempts + again.attempts,
-                bytes_received=fetched.bytes_received + again.bytes_received,
-            )
+            fetched = _summed(fetched, await self._fetch(known, {}))  # it speaks of something that we do not have
         if fetched.outcome == "ok":
             return await self._read(known, fetched)
         return await self._failed(known, fetched)
@@ -169,6 +164,18 @@ def exchange_of(fetched: Fetched) -> Exchange:
         requested_at=fetched.requested_at,
         received_at=fetched.received_at,
     )
+
+
+def _summed(first: Fetched, again: Fetched) -> Fetched:
+    """The second of two fetches of a page, at the cost of both; what makes no sense in it is an error."""
+    both = replace(
+        again,
+        attempts=first.attempts + again.attempts,
+        bytes_received=first.bytes_received + again.bytes_received,
+    )
+    if again.outcome != "not_modified":
+        return both
+    return replace(both, outcome="error", detail="The site answers 304 to a request without conditions.")
 
 
 def served(stored: StoredPage, *, age: float, stale: bool = False) -> PageResult:

@@ -58,11 +58,14 @@ class Origin:
     """Fetches wait for it."""
     asked: list[dict[str, str]] = field(default_factory=list)
     """The validators of each fetch."""
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """A fetch has begun."""
 
     async def fetch(
         self, url: str, *, validators: Mapping[str, str] | None = None, deadline: float | None = None
     ) -> Fetched:
         self.asked.append(dict(validators or {}))
+        self.arrived.set()
         if self.gate is not None:
             await self.gate.wait()
         if isinstance(self.fails, Exception):
