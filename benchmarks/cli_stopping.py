@@ -33,6 +33,12 @@ def replay(
         Path | None,
         typer.Option("--out", help="Also write how each search ended under each policy, a JSON line each."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", help="Also write one HTML file to look at: plots and tables. Needs sufficit[report]."
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Draws of the bootstrap.")] = 2_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draws and of splits.")] = 17,
     as_json: Json = False,
@@ -57,10 +63,14 @@ def replay(
       python -m benchmarks replay hotpotqa.run.jsonl musique.run.jsonl --policy fixed-6,band --json
 
       python -m benchmarks replay dev.run.jsonl --wrong 2 --call-price 0.01 --out ends.jsonl
+
+      python -m benchmarks replay dev.run.jsonl.gz --tune train.run.jsonl.gz --html report.html
     """
     with reporting(as_json=as_json) as reports:
         from policies.utility import Utility
 
+        from .report.page import require_report, write_page
+        from .report.stopping import replay_page
         from .stopping.replaying import ReplayOptions, run_replay
 
         options = ReplayOptions(
@@ -72,4 +82,9 @@ def replay(
             draws=draws,
             seed=seed,
         )
-        reports.append(run_replay(options))
+        if html is not None:
+            require_report(html)
+        report = run_replay(options)
+        if html is not None:
+            write_page(replay_page(report), html)
+        reports.append(report)

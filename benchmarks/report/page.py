@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -15,6 +16,7 @@ from ..errors import RunFileError, SettingsError
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+INSTALL = "Install what reports need: pip install 'sufficit[report]'"
 _HERE = Path(__file__).parent
 LONGEST = 600
 """Characters of one text that a page shows; a longer one is cut. A name of a dataset comes from a file."""
@@ -125,12 +127,22 @@ class Page:
     sections: Sequence[Section] = field(default=())
 
 
-def page_html(page: Page) -> str:
-    """The file's text: the same page gives the same text.
+def require_report(path: Path) -> None:
+    """Find out before anything is measured whether a report can be made and written.
 
     Raises:
-        SettingsError: jinja2 is not installed.
+        RunFileError: no folder to write into.
+        SettingsError: matplotlib or jinja2 is not installed.
     """
+    for name in ("matplotlib", "jinja2"):
+        if find_spec(name) is None:
+            raise SettingsError(f"An HTML report needs {name}. {INSTALL}")
+    if not path.parent.is_dir() or path.is_dir():
+        raise RunFileError(f"Cannot write the report {path}: expected a file in a folder that exists.")
+
+
+def page_html(page: Page) -> str:
+    """The file's text: the same page gives the same text. See `require_report`."""
     return _environment().get_template("page.html.jinja").render(page=page)
 
 
@@ -139,7 +151,6 @@ def write_page(page: Page, path: Path) -> None:
 
     Raises:
         RunFileError: it cannot be written.
-        SettingsError: jinja2 is not installed.
     """
     text = page_html(page)
     part = path.with_name(path.name + ".part")
@@ -152,10 +163,8 @@ def write_page(page: Page, path: Path) -> None:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ModuleNotFoundError as error:
-        raise SettingsError(f"An HTML report needs {error.name}. {INSTALL}") from error
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     made = Environment(
         loader=FileSystemLoader(_HERE),
         autoescape=True,
@@ -172,6 +181,3 @@ def shown(text: str) -> str:
     """A text in one line, without signs that hide or reorder, cut at `LONGEST`."""
     line = plain_line(text)
     return line if len(line) <= LONGEST else line[:LONGEST] + "…"
-
-
-INSTALL = "Install what reports need: pip install 'sufficit[report]'"

@@ -8,6 +8,7 @@ from typing import Any
 from ..output import Report, Row
 from .page import Block, Cell, Command, Group, Line, Notice, Page, Plot, Plots, Section, Table, Text
 from .pareto import pareto_plot, regret_plot
+from .repeat import replay_command
 from .replayed import NONE, Replayed, cell, digits, number, replayed
 from .risk import risk_plot, stops_plot
 from .tables import MAIN, MARKS, MORE, WORDS, default_table, lowest_regret, policies_table, score_table
@@ -30,15 +31,11 @@ _TWIN = (
 _NO_GOLD = "Oracles know the annotations; no search could be run with them. They show what could be reached."
 
 
-def replay_page(report: Report, *, command: str) -> Page:
+def replay_page(report: Report) -> Page:
     """The page of a replay.
 
     Args:
         report: Of `stopping.replaying.run_replay`.
-        command: What was typed, to be repeated.
-
-    Raises:
-        SettingsError: matplotlib is not installed.
     """
     parts = replayed(report)
     sections = [
@@ -51,7 +48,7 @@ def replay_page(report: Report, *, command: str) -> Page:
     ]
     return Page(
         title="Stop policies on the same recorded searches",
-        lead=[Text(paragraphs=[_lead(report, parts)]), Command(line=command)],
+        lead=[Text(paragraphs=[_lead(report, parts)]), Command(line=replay_command(report))],
         sections=[section for section in sections if section.blocks],
     )
 
@@ -86,11 +83,15 @@ def _sentence(part: Replayed) -> str:
     row = part.default
     if part.hopeless:
         return f"{part.title}: {part.hopeless}."
+    right, above, saved = (
+        _with(row, name, 1, percent=True)
+        for name in ("correct_decisions", "correct_decisions_over_frontier", "calls_saved")
+    )
     told = (
-        f"{part.title}: the default decides {_with(row, 'correct_decisions', 1, percent=True)} % of searches correctly with "
-        f"{digits(number(row, 'calls_per_question'), 2)} calls. That is "
-        f"{_with(row, 'correct_decisions_over_frontier', 1, percent=True)} points above the frontier of policies that look at "
-        f"nothing, with {_with(row, 'calls_saved', 1, percent=True)} % fewer calls than always answering at the horizon."
+        f"{part.title}: the default decides {right} % of searches correctly with "
+        f"{_with(row, 'calls_per_question', 2)} calls. Against the frontier of fixed numbers of calls and "
+        f"until-dry at as many calls: {above} points. Against always answering at the horizon: {saved} % fewer "
+        "calls."
     )
     rival = lowest_regret(part)
     if rival is None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from ..errors import SettingsError
-from .page import INSTALL, shown
+from .page import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,16 +35,10 @@ _FONT = re.compile(r"(font:[^;]*?\d+(?:\.\d+)?px) [^;]*")
 
 @contextmanager
 def drawing(height: float) -> Iterator[Figure]:
-    """A figure to draw on, `WIDTH` by `height` units, with the settings of all our drawings.
+    """A figure to draw on, `WIDTH` by `height` units, with the settings of all our drawings."""
+    import matplotlib
+    from matplotlib.figure import Figure
 
-    Raises:
-        SettingsError: matplotlib is not installed.
-    """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise SettingsError(f"An HTML report needs {error.name}. {INSTALL}") from error
     lines = dict.fromkeys(
         ("axes.edgecolor", "xtick.color", "ytick.color", "hatch.color", "patch.edgecolor"), MUTED
     )

@@ -47,7 +47,7 @@ MORE = (
     Figure(key="over_search", title="calls after completion", places=2),
     Figure(key="under_search", title="stopped too early, %", places=1, percent=True),
     Figure(key="stop_minus_oracle", title="turns beyond the oracle", places=2),
-    Figure(key="auroc", title="AUROC at the stop", best=1),
+    Figure(key="auroc", title="AUROC at the stop"),
     Figure(key="aurc", title="AURC ↓"),
     Figure(key="risk@0.5", title="risk at coverage 0.5, %", places=1, percent=True),
     Figure(key="passages_scored", title="passages scored", places=1),
