@@ -44,8 +44,14 @@ def _of_risk(control: RiskControl) -> str:
             f"support, which is not clearly below the demanded {control.alpha:.1%}. More questions like these "
             "would not help; a better search or scorer would, or a higher --risk."
         )
-    needed = max(control.groups_needed, control.groups + 1)
+    needed = _rounded(max(control.groups_needed, control.groups + 1))
     return (
         f"Not certified: {control.groups} groups are too few to tell. About {needed} like these would be needed "
         "for 4 chances in 5."
     )
+
+
+def _rounded(count: int) -> int:
+    """Up, to two digits: an estimate has no more."""
+    step = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // step) * step
