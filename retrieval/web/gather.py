@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..compute import in_worker
-from ..errors import TierError
+from ..errors import RetrievalError, TierError, TierUnavailableError
 from ..passage import Passage
 from ..retriever import Event
 from .chunks import page_passages
@@ -87,6 +87,20 @@ class _Gathering:
 
     async def run(self) -> None:
         """Visit until there is nothing to start and nothing runs, or the time is over."""
+        await self._visit_waiting()
+        while self._elsewhere:
+            url, visit = self._elsewhere.pop()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(visit.done.wait(), self._seconds_left())
+            if visit.done.is_set() and visit.outcome is None:  # whoever fetched it was cancelled
+                self._waiting.append((fetch_key(url), url))
+                await self._visit_waiting()
+            else:
+                self._recall(url, visit)
+        for url, visit in self._running.values():
+            self._settle(visit, url, "timeout", "not done before the deadline of the request.")
+
+    async def _visit_waiting(self) -> None:
         while self._start():
             done, _ = await asyncio.wait(
                 self._running, timeout=self._seconds_left(), return_when=asyncio.FIRST_COMPLETED
@@ -95,18 +109,16 @@ class _Gathering:
                 break
             for task in done:
                 self._take(task)
-        for url, visit in self._elsewhere:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(visit.done.wait(), self._seconds_left())
-            self._recall(url, visit)
 
     async def call_off(self) -> None:
-        """End what still runs, and wait for its end."""
+        """End what still runs, and wait for its end. What was not settled may be asked for by others."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         for url, visit in self._running.values():
-            self._settle(visit, url, "timeout", "not done before the deadline of the request.")
+            if visit.outcome is None:
+                self._visits.pop(fetch_key(url), None)
+                visit.done.set()
         self._running.clear()
 
     def result(self) -> Gathered:
@@ -157,6 +169,8 @@ class _Gathering:
             self._settle(visit, url, "error", f"{type(error).__name__}: {error}")
             if isinstance(error, TierError) or not isinstance(error, Exception):
                 raise error
+            if isinstance(error, RetrievalError):
+                raise TierUnavailableError(f"{self._errand.tier}: pages cannot be had: {error}") from error
 
     def _settle(self, visit: Visit, url: str, outcome: Kind, reason: str) -> None:
         visit.outcome, visit.at = outcome, time.monotonic()
@@ -173,7 +187,10 @@ class _Gathering:
             self._read += 1
             return
         self._failed += 1
-        self._note("fetch_skipped", f"{url}: not asked for again in this search, it was {visit.outcome}.")
+        if visit.outcome is None:
+            self._note("fetch_timeout", f"{url}: still on its way for another query at the deadline.")
+        else:
+            self._note("fetch_skipped", f"{url}: not asked for again in this search, it was {visit.outcome}.")
 
     def _note(self, kind: str, detail: str) -> None:
         self._events.append(Event(kind=kind, detail=detail, where=self._errand.tier))

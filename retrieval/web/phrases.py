@@ -17,7 +17,6 @@ CHALLENGE = _phrases(
     r"(?:i am|i(?:'|’)m) not a robot",
     r"(?:complete|solve|enter|fill|type|pass)\W+(?:\w+\W+){0,4}captcha",
     r"captcha (?:required|check|challenge|verification)",
-    r"^\s*(?:re)?captcha\s*$",
     r"attention required!",
     r"ddos protection by",
     r"unusual traffic",

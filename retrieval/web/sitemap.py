@@ -78,4 +78,6 @@ def _from_xml(data: bytes, *, cut: bool) -> Sitemap:
                 return Sitemap(pages=tuple(pages), sitemaps=tuple(sitemaps), cut=True)
     except etree.XMLSyntaxError as error:
         raise ProviderError(f"The sitemap is no XML: {error}.") from error
+    if not root:
+        raise ProviderError("The sitemap is no XML: it holds no element.")
     return Sitemap(pages=tuple(pages), sitemaps=tuple(sitemaps), cut=cut)

@@ -23,7 +23,7 @@ class Visit:
 
     done: asyncio.Event = field(default_factory=asyncio.Event)
     outcome: Kind | None = None
-    """None while it is on its way, and for good if whoever fetched it was called off."""
+    """None while it is on its way, and for good if whoever fetched it was cancelled: then others may fetch it."""
     passages: tuple[Passage, ...] = ()
     age: float | None = None
     """Of the content in seconds, at the moment `at`."""
