@@ -50,13 +50,26 @@ class RiskControl:
 
 
 def control_risk(
-    cases: Sequence[Case], family: Family, *, alpha: float, delta: float, seed: int = 0
+    cases: Sequence[Case],
+    family: Family,
+    *,
+    alpha: float,
+    delta: float,
+    seed: int = 0,
+    candidates: Sequence[float] | None = None,
 ) -> RiskControl:
     """The policy of the family that answers most at a risk of at most `alpha`, with confidence 1 - `delta`.
 
     The risk is that of a search drawn as the calibration's were: first a group, then one of its searches.
-    Candidates are scores of the groups that the order is learned on, so the tested groups decide nothing but the
-    test.
+
+    Args:
+        cases: The recorded searches.
+        family: From a parameter to a policy.
+        alpha: The demanded risk, in (0, 1).
+        delta: In (0, 1).
+        seed: Of the division of the groups.
+        candidates: Parameters to try, chosen without these searches; for families whose parameter is no score.
+            None = scores of the groups that the order is learned on: the tested ones decide nothing but the test.
 
     Raises:
         CalibrationDataError: no search.
@@ -67,7 +80,8 @@ def control_risk(
     if not groups:
         raise CalibrationDataError("There is no recorded search to calibrate on. Record some, with labels.")
     learn, test = divided(len(groups), LEARNED, seed)
-    candidates = thresholds_seen(case for place in learn for case in groups[place])
+    if candidates is None:
+        candidates = thresholds_seen(case for place in learn for case in groups[place])
     outcomes = play_all(cases, family, candidates)
     return learn_then_test(outcomes, learn, test, alpha=alpha, delta=delta)
 

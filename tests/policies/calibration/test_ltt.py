@@ -48,6 +48,16 @@ def test_the_same_seed_gives_the_same_whatever_the_order() -> None:
     assert found[0] == found[1]
 
 
+def test_a_parameter_need_not_be_a_score() -> None:
+    """E.g. by how much bars are raised: the candidates are given then."""
+    found = control_risk(
+        pairs(100, seed=0, gain=5.0), lambda raise_by: threshold(2 + raise_by), alpha=0.3, delta=0.05,
+        candidates=[0.0, 0.5, 1.0],
+    )  # fmt: skip
+    assert found.candidates == 3
+    assert found.parameter in {0.0, 0.5, 1.0}
+
+
 def test_scores_that_say_nothing_certify_nothing() -> None:
     """And no number of such groups would help."""
     found = control_risk(pairs(150, seed=1, gain=0.0), threshold, alpha=0.1, delta=0.05)
