@@ -10,6 +10,9 @@ from .stop import Stop
 OFFERED = "gzip, deflate"
 """The Accept-Encoding that we send. Both are in the standard library with a limit on what comes out."""
 
+MEMBERS = 100
+"""Gzip members of a body at most. Real bodies have one or a few; empty ones without end cost time for nothing."""
+
 _GZIP = zlib.MAX_WBITS | 16
 
 
@@ -59,6 +62,7 @@ class Inflated:
         self._bits = window_bits
         self._zlib = zlib.decompressobj(window_bits)
         self._begun = False
+        self._members = 1
 
     def decode(self, data: bytes, limit: int) -> bytes:
         """What these bytes inflate to, at most `limit` bytes."""
@@ -87,6 +91,9 @@ class Inflated:
         rest = self._zlib.unused_data
         if self._bits != _GZIP or not rest.startswith(b"\x1f"):
             return b""
+        self._members += 1
+        if self._members > MEMBERS:
+            raise Stop("error", f"The compressed body is made of more than {MEMBERS} gzip members.")
         self._zlib = zlib.decompressobj(self._bits)
         return rest
 

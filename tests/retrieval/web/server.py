@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -175,7 +175,7 @@ def local(**settings: Any) -> FetchSettings:
     return FetchSettings(**chosen | settings)
 
 
-def fetching(*, names: dict[str, Sequence[str]] | None = None, **settings: Any) -> Fetcher:
+def fetching(*, names: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> Fetcher:
     """A fetcher with `local` settings that pauses no longer than an instant; `names` resolve as given."""
     return Fetcher(local(**settings), sleep=Naps(), resolve=book(names or {}))
 
@@ -191,7 +191,7 @@ class Naps:
         await asyncio.sleep(0)
 
 
-def book(names: dict[str, Sequence[str]]) -> Callable[[str, int], Awaitable[Sequence[Address]]]:
+def book(names: Mapping[str, Sequence[str]]) -> Callable[[str, int], Awaitable[Sequence[Address]]]:
     """A resolver with the names of a test; addresses are their own names."""
 
     async def resolve(host: str, port: int) -> Sequence[Address]:

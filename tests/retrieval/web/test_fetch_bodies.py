@@ -32,14 +32,13 @@ def raw_deflate(data: bytes) -> bytes:
     "answer",
     [
         say(200, BOMB, GZIP),
-        say(200, gzip.compress(b"") * 200_000, GZIP),
         say(200, b"x" * (CAP + 1), HTML),
         raw(head(200, HTML | {"Content-Length": "99999999999"}) + b"x"),
         raw(head(200, HTML) + b"x" * (CAP + 1)),
         endless(head(200, HTML | {"Transfer-Encoding": "chunked"}), CHUNK),
         endless(head(200, HTML), b"x" * 65_536),
     ],
-    ids=["bomb", "empty members", "one too many", "announced", "no length", "endless chunks", "endless"],
+    ids=["bomb", "one too many", "announced", "no length", "endless chunks", "endless"],
 )
 async def test_a_body_above_the_cap_is_stopped_and_memory_stays_bounded(answer: Answer) -> None:
     async with serving({"/a": answer}) as site, fetching(robots=False, max_bytes=CAP) as fetcher:
@@ -116,6 +115,7 @@ async def test_codings_are_undone(coding: str, body: bytes) -> None:
     [
         ("gzip", gzip.compress(PAGE)[:-12], "error"),
         ("gzip", PAGE, "error"),
+        ("gzip", gzip.compress(b"") * 50_000, "error"),
         ("deflate", zlib.compress(PAGE)[:-9], "error"),
         ("br", PAGE, "unsupported"),
         ("gzip, gzip", gzip.compress(gzip.compress(PAGE)), "unsupported"),
