@@ -21,6 +21,7 @@ from retrieval.web.providers import (
 )
 from retrieval.web.providers.seam import shortened, site_filter
 from tests.retrieval.web.server import Answer, Naps, Site, book, local, redirect, say, serving
+from tests.retrieval.web.webs import TLS
 
 KEY = "bsk-secret-4711"
 ENVIRONMENT = {"SUFFICIT_BRAVE_KEY": KEY}
@@ -30,13 +31,13 @@ LONG = "which river flows through the town " * 15
 class ByPath(dict[str, Answer | list[Answer]]):
     """Answers by path, whatever the query."""
 
-    def get(self, path: str, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, path: str, default: Any = None) -> Any:
         return super().get(path.partition("?")[0], default)
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[ApiClient]:
-    async with ApiClient(local(), sleep=Naps(), resolve=book({})) as client:
+    async with ApiClient(local(), sleep=Naps(), resolve=book({}), tls=TLS) as client:
         yield client
 
 
@@ -190,7 +191,7 @@ async def test_without_a_key_the_provider_says_which_variable(client: ApiClient,
 
 async def test_a_private_endpoint_must_be_allowed() -> None:
     """The guard of pages holds for APIs as well (case F01)."""
-    async with serving() as site, ApiClient(local(allow_private=frozenset()), resolve=book({})) as strict:
+    async with serving() as site, ApiClient(local(allow_private=frozenset()), resolve=book({}), tls=TLS) as strict:
         with pytest.raises(ProviderError, match="blocked"):
             await searxng(site, strict).search("x", 5)
         assert site.requests == []
@@ -217,4 +218,4 @@ def test_site_operators() -> None:
 
 def test_a_wiki_needs_a_place_for_its_titles() -> None:
     with pytest.raises(ValueError, match="title stands"):
-        MediaWikiSearch(site="https://wiki.test/", client=ApiClient(local()))
+        MediaWikiSearch(site="https://wiki.test/", client=ApiClient(local(), tls=TLS))

@@ -11,11 +11,12 @@ from retrieval.errors import ProviderError
 from retrieval.web.providers import ApiClient, FoundLink, Seeds
 from tests.retrieval.web.server import Naps, book, local, redirect, say, serving
 from tests.retrieval.web.test_sitemap import urlset
+from tests.retrieval.web.webs import TLS
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[ApiClient]:
-    async with ApiClient(local(), sleep=Naps(), resolve=book({})) as client:
+    async with ApiClient(local(), sleep=Naps(), resolve=book({}), tls=TLS) as client:
         yield client
 
 

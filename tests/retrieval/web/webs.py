@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from retrieval.web.providers import ApiClient, FoundLink, SearchProvider, Seeds
 from retrieval.web.tier import WebTier
 from tests.retrieval.web.pages import article, html
 from tests.retrieval.web.server import Answer, Naps, Site, book, fetching, local, page, serving
+
+TLS = ssl.create_default_context()
+"""One for all clients: reading the authorities takes longer than a test."""
 
 
 def about(*paragraphs: str, title: str = "Tessel") -> Answer:
@@ -52,12 +56,12 @@ class Listed:
 
 
 @asynccontextmanager
-async def web(answers: dict[str, Answer | list[Answer]], **settings: Any) -> AsyncIterator[Web]:
+async def web(answers: Mapping[str, Answer | list[Answer]], **settings: Any) -> AsyncIterator[Web]:
     """The web with these answers by path; `settings` are those of the fetcher."""
     async with (
-        serving(answers) as site,
+        serving(dict(answers)) as site,
         fetching(**settings) as fetcher,
-        ApiClient(local(), sleep=Naps(), resolve=book({})) as client,
+        ApiClient(local(), sleep=Naps(), resolve=book({}), tls=TLS) as client,
     ):
         yield Web(site=site, pages=LivePages(fetcher), client=client)
 
