@@ -151,12 +151,12 @@ class Fetcher:
 
         def is_over(state: RetryCallState) -> bool:
             wait = max(state.upcoming_sleep, self._pace.paused_for(url))
-            if trail.retries_left <= 0 or wait > trail.seconds_left:
-                return True
-            trail.retries_left -= 1
-            return False
+            return trail.retries_left <= 0 or wait > trail.seconds_left
 
-        return await self._retrying(is_over)(once)
+        def count(_: RetryCallState) -> None:
+            trail.retries_left -= 1
+
+        return await self._retrying(is_over, count)(once)
 
     async def _get_robots(self, url: WebURL) -> Answer:
         """One hop of a robots.txt, with its own time: its result is shared by all who ask."""
@@ -171,11 +171,16 @@ class Fetcher:
 
         return await self._retrying(lambda state: state.attempt_number > self.settings.retries)(once)
 
-    def _retrying(self, is_over: Callable[[RetryCallState], bool]) -> AsyncRetrying:
+    def _retrying(
+        self,
+        is_over: Callable[[RetryCallState], bool],
+        before_sleep: Callable[[RetryCallState], None] | None = None,
+    ) -> AsyncRetrying:
         return AsyncRetrying(
             sleep=self._sleep,
             stop=is_over,
             wait=self._backoff,
+            before_sleep=before_sleep,
             retry=retry_if_exception(_may_pass) | retry_if_result(_is_passing),
             retry_error_callback=_as_it_was,
         )

@@ -35,7 +35,8 @@ UNREACHABLE_LIFE = 60.0
 """Seconds before a robots.txt that could not be had is asked for again."""
 REDIRECTS_AT_MOST = 5
 ORIGINS = 1_024
-"""Whose rules are remembered."""
+RULES = 100_000
+"""Origins that are remembered, and rules of all of them together; those used last are."""
 
 NAMED = 200
 """Rules that are tried one by one, to name the one that decided; for the trace, after the decision."""
@@ -128,10 +129,17 @@ class Robots:
         finally:
             if not lock.locked() and not lock.statistics().tasks_waiting:
                 self._asking.pop(url.origin, None)
-        self._known.move_to_end(url.origin)
-        while len(self._known) > ORIGINS:
-            self._known.popitem(last=False)
+        self._forget(url.origin)
         return rules.verdict(url)
+
+    def _forget(self, used: str) -> None:
+        """Keep `used` and what was used last: hosts are cheap to invent, each may have a robots.txt of 500 KiB."""
+        if used in self._known:  # another task may have made room
+            self._known.move_to_end(used)
+        rules = sum(len(known.lines) for known in self._known.values())
+        while len(self._known) > ORIGINS or (rules > RULES and len(self._known) > 1):
+            _, forgotten = self._known.popitem(last=False)
+            rules -= len(forgotten.lines)
 
     async def _read(self, url: WebURL) -> Rules:
         asked = WebURL(scheme=url.scheme, host=url.host, port=url.port, target="/robots.txt")
@@ -141,13 +149,11 @@ class Robots:
             if stop.outcome == "rate_limited":
                 raise  # nothing was asked
             failure: Kind = stop.outcome if stop.outcome in _NOT_THERE else "robots_denied"
-            return self._nothing(url, f"nothing is allowed while it cannot be had. {stop.detail}", failure)
+            return self._nothing(url, f"it cannot be had. {stop.detail}", failure)
         try:
             answer = await self._follow(answer)
         except Stop as stop:
-            return self._nothing(
-                url, f"nothing is allowed while its redirect fails. {stop.detail}", "robots_denied"
-            )
+            return self._nothing(url, f"it redirects, and that fails. {stop.detail}", "robots_denied")
         if len(answer.body) < IN_THREAD:
             return self._rules(url, answer)
         return await anyio.to_thread.run_sync(self._rules, url, answer)

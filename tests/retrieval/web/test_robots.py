@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
+from retrieval.web import robots as robots_module
 from retrieval.web.fetch import Fetcher
 from retrieval.web.robots import DAY, LARGEST, UNREACHABLE_LIFE, parse_rules
 from retrieval.web.urls import parse_url
-from tests.retrieval.web.server import Answer, Asked, fetching, local, page, raw, redirect, say, serving
+from tests.retrieval.web.server import Answer, Asked, book, fetching, local, page, raw, redirect, say, serving
 
 FORBIDS = say(200, b"User-agent: *\nDisallow: /")
 OURS = b"User-agent: *\nDisallow: /\n\nUser-agent: SUFFICIT/2.0 # ours\nAllow: /wiki/\nDisallow: /wiki/private\n"
@@ -199,3 +200,15 @@ async def test_robots_txt_is_not_asked_for_where_the_owner_says_so() -> None:
     async with serving({"/robots.txt": FORBIDS, "/a": page()}) as site, fetching(robots=False) as fetcher:
         assert (await fetcher.fetch(site.url("/a"))).outcome == "ok"
         assert [asked.path for asked in site.requests] == ["/a"]
+
+
+async def test_rules_of_many_origins_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are cheap to invent; those that were used last stay."""
+    monkeypatch.setattr(robots_module, "ORIGINS", 3)
+    names = {f"h{number}.test": ("127.0.0.1",) for number in range(6)}
+    settings = local(allow_private=frozenset(names))
+    async with serving({"/a": page()}) as site, Fetcher(settings, resolve=book(names)) as fetcher:
+        for host in [*names, "h5.test", "h4.test", "h0.test"]:
+            assert (await fetcher.fetch(site.url("/a", host))).outcome == "ok"
+    asked = [one.headers["host"].partition(".")[0] for one in site.requests if one.path == "/robots.txt"]
+    assert asked == ["h0", "h1", "h2", "h3", "h4", "h5", "h0"]
