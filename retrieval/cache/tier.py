@@ -96,7 +96,7 @@ class CacheTier:
 
     def _search(self, request: Request) -> Retrieved:
         complete = self._rooms.catch_up(request.tenant, seconds=CATCH_UP_SECONDS)
-        take, usable, stale = max(4 * request.k, 20), list[_Found](), list[_Found]()
+        take, usable, stale = max(2 * request.k, 20), list[_Found](), list[_Found]()
         for _ in range(_ROUNDS):
             ranked = self._rooms.search(request.tenant, request.query, take, request.exclude)
             usable, stale = self._sorted_out(request, ranked)
