@@ -11,7 +11,7 @@ from .pareto import pareto_plot, regret_plot
 from .repeat import replay_command
 from .replayed import NONE, Replayed, cell, digits, number, replayed
 from .risk import risk_plot, stops_plot
-from .tables import MAIN, MARKS, MORE, WORDS, default_table, lowest_regret, policies_table, score_table
+from .tables import COSTS, MAIN, MARKS, MORE, WORDS, default_table, lowest_regret, policies_table, score_table
 
 _DRAWN: Sequence[tuple[str, Callable[..., Plot | None]]] = (
     ("pareto", pareto_plot),
@@ -126,7 +126,9 @@ def _dataset(part: Replayed, name: str) -> Iterator[Block]:
         yield policies_table(
             part, MAIN, caption=f"{part.title}: every policy on the same searches", notes=[WORDS, MARKS]
         )
-        yield policies_table(part, MORE, caption=f"{part.title}: where the figures come from, and costs", notes=[])
+        yield policies_table(
+            part, MORE, caption=f"{part.title}: where the figures come from, and costs", notes=[COSTS]
+        )
 
 
 def _policies(report: Report, parts: Sequence[Replayed]) -> Iterator[Block]:

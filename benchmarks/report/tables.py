@@ -54,9 +54,15 @@ MORE = (
     Figure(key="tokens", title="tokens", places=0),
     Figure(key="seconds", title="seconds", places=2),
     Figure(key="price", title="price", places=4),
-    Figure(key="utility_p_holm", title="p of utility against default, Holm", places=3),
+    Figure(key="utility_p_holm", title="p, Holm", places=3),
 )
 """What explains it."""
+COSTS = (
+    "Calls after completion: made although the support was complete. Stopped too early: before the support was "
+    "complete, of searches where it would have become so. Turns beyond the oracle: after the best end. AURC: area "
+    "under the risk-coverage curve, by the score at the stop. p, Holm: that the utility equals the default's, "
+    "adjusted for the number of policies."
+)
 _ALIKE = 1e-9
 MARKS = (
     "★ marks the best of a column among policies that use no gold, equals included. Columns that a policy which "
