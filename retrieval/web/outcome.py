@@ -67,7 +67,7 @@ class Fetched:
     bytes_received: int = 0
     """Of bodies of this fetch as they came, redirects and retries included, robots.txt not."""
     attempts: int = 0
-    """Requests sent for this page, redirects and retries included, robots.txt not."""
+    """Requests sent for this page, redirects and retries included, robots.txt not; 0: no connection was made."""
     seconds: float = 0.0
     """Wall-clock, waiting for a turn included."""
     redirects: tuple[str, ...] = ()

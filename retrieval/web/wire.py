@@ -57,6 +57,7 @@ class Tally:
     """What a fetch has cost so far; also when it stops half way."""
 
     attempts: int = 0
+    """Requests that were sent; a connection that was refused, by the guard or the host, carried none."""
     bytes_received: int = 0
     requested_at: float | None = None
     """When the last request was sent; seconds since the epoch."""
@@ -129,7 +130,10 @@ class Wire:
 
     async def _exchange(self, url: WebURL, extra: Mapping[str, str], want: Want, tally: Tally) -> Answer:
         clocks = dict.fromkeys(("connect", "read", "write", "pool"), want.seconds)
-        tally.attempts += 1
+
+        async def traced(event: str, _: Mapping[str, object]) -> None:
+            tally.attempts += event.endswith("send_request_headers.started")
+
         tally.answer = None
         requested_at = tally.requested_at = self._clock()
         async with self._pool.stream(
@@ -138,7 +142,7 @@ class Wire:
                 scheme=url.scheme.encode(), host=url.host.encode(), port=url.port, target=url.target.encode()
             ),
             headers=[(b"host", url.netloc.encode()), *_encoded(self.request_headers), *_encoded(extra)],
-            extensions={"timeout": clocks},
+            extensions={"timeout": clocks, "trace": traced},
         ) as response:
             answer = tally.answer = Answer(
                 url=url,

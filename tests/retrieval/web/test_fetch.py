@@ -175,9 +175,10 @@ async def test_a_redirect_into_private_space_is_blocked(location: str, *, robots
         "http://user:pass@example.org/",
     ],
 )
-async def test_a_url_into_private_space_is_blocked(url: str) -> None:
+@pytest.mark.parametrize("robots", [True, False])
+async def test_a_url_into_private_space_is_blocked(url: str, *, robots: bool) -> None:
     """An address that is allowed, as 127.0.0.1 is here, does not allow a name that leads to it (case F01)."""
-    async with fetching(names={"127.0.0.1.nip.test": ("127.0.0.1",)}) as fetcher:
+    async with fetching(names={"127.0.0.1.nip.test": ("127.0.0.1",)}, robots=robots) as fetcher:
         fetched = await fetcher.fetch(url)
     assert (fetched.outcome, fetched.status, fetched.attempts) == ("blocked", None, 0)
     assert (fetched.url, fetched.body) == (url, b"")
