@@ -42,6 +42,8 @@ _BANNER_NAME = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*(?:\s|$)")
 _BANNER_WORDS = 300
+_SAID = 8_000
+"""Characters that are searched for phrases: few words can still be megabytes."""
 _LINKS = ("navigation", "The page is a list of links.")
 _BANNER_TAGS = frozenset({"div", "section", "aside", "dialog", "form", "p", "span"})
 
@@ -75,7 +77,7 @@ def look_at(tree: HtmlElement) -> Signs:
     return Signs(
         challenge_script=any(CHALLENGE_SCRIPT.search(script) for script in scripts),
         scripts=bool(scripts),
-        scripts_wanted=bool(SCRIPTS_WANTED.search(noscript)) or any(not len(mount) for mount in mounts),
+        scripts_wanted=bool(SCRIPTS_WANTED.search(noscript[:_SAID])) or any(not len(mount) for mount in mounts),
         linked=linked / words if words else 0.0,
         paid=any(re.search(r'"isAccessibleForFree"\s*:\s*"?false', script, re.IGNORECASE) for script in scripts),
     )
@@ -88,8 +90,11 @@ def drop_banners(tree: HtmlElement) -> str | None:
         name = f"{element.get('id') or ''} {element.get('class') or ''}"
         if element.tag not in _BANNER_TAGS or not (_BANNER_NAME.search(name) or element.get("role") == "dialog"):
             continue
-        text = " ".join(str(element.text_content()).split())
-        if element.getparent() is not None and len(text.split()) <= _BANNER_WORDS and CONSENT.search(text):
+        raw = str(element.text_content())
+        if element.getparent() is None or len(raw) > _SAID:
+            continue
+        text = " ".join(raw.split())
+        if len(text.split()) <= _BANNER_WORDS and CONSENT.search(text):
             element.drop_tree()
             texts.append(text)
     return " ".join(texts) if texts else None
@@ -118,7 +123,7 @@ def poverty(
     """
     text = "\n\n".join(section.text for section in sections)
     words = len(tokenise(text))
-    said = f"{title}\n{text}"
+    said = f"{title}\n{text[:_SAID]}"
     if words < _SHORT:
         if _asks_for_proof(title, text, words, signs):
             return "challenge", "The site wants a proof that a person asks."
@@ -153,20 +158,20 @@ def _asks_for_proof(title: str, text: str, words: int, signs: Signs) -> bool:
     """A challenge brings its script along, or says little; an article about challenges does neither."""
     if not words:
         return signs.challenge_script
-    said = CHALLENGE.search(title) or CHALLENGE.search(text)
+    said = CHALLENGE.search(title) or CHALLENGE.search(text[:_SAID])
     return said is not None and (signs.challenge_script or words < _SHORT // 3)
 
 
 def _mostly(phrases: re.Pattern[str], text: str) -> bool:
     """Whether at least half of a text's words stand in paragraphs with one of the phrases."""
     paragraphs = [paragraph for paragraph in text.split("\n\n") if paragraph.strip()]
-    said = sum(len(tokenise(paragraph)) for paragraph in paragraphs if phrases.search(paragraph))
+    said = sum(len(tokenise(paragraph)) for paragraph in paragraphs if phrases.search(paragraph[:_SAID]))
     return said > 0 and 2 * said >= sum(map(len, map(tokenise, paragraphs)))
 
 
 def _prose(text: str) -> int:
     """Words in paragraphs that end like sentences and are not the site's own furniture."""
     paragraphs = (
-        part for part in text.split("\n\n") if _SENTENCE_END.search(part) and not BOILERPLATE.search(part)
+        part for part in text.split("\n\n") if _SENTENCE_END.search(part) and not BOILERPLATE.search(part[:_SAID])
     )
     return sum(len(tokenise(paragraph)) for paragraph in paragraphs)
