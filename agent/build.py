@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policies import Budget, StopPolicy, build_policy
-from policies.fixed import FixedK
-from policies.shipped import shipped_thresholds
+from policies import StopPolicy
 from retrieval import Tier
 from retrieval.index import LocalIndex, LocalTier
 from rinse import RinseScorer
@@ -16,11 +14,14 @@ from rinse import RinseScorer
 from .answer import ExtractiveAnswerer
 from .config import Settings, load_settings
 from .errors import ConfigError
+from .identity import search_identity
 from .loop import SearchAgent
+from .observe import ProbeObserver
 from .parts import LoopSettings
+from .policy import budget_of, choose_policy
 from .query import GapPlanner
 from .ranking import ChainRanker
-from .seams import Answerer, QueryPlanner
+from .seams import Answerer, Observer, QueryPlanner, Ranker
 from .views import Views
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
             set.
         RetrievalError: the index or the backbone cannot be opened; says what to do.
         PolicyError: the policy cannot be built from the settings.
+        CertificateError: the certificate cannot be read, or belongs to other searches.
         RinseError: the scorer's profile cannot be read, or belongs to another encoder.
     """
     settings = settings or load_settings()
@@ -55,16 +57,27 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
     local = LocalIndex.open(folder)
     local.warm()
     scorer = RinseScorer.small(encoder=local.encoder)
-    policy = _policy(settings, scorer.fingerprint)
+    tiers = [Tier(name="local", retriever=LocalTier(local), k=settings.k)]
+    identity = search_identity(
+        scorer=scorer.fingerprint,
+        tiers=tiers,
+        budget=settings.budget,
+        queries_per_turn=settings.queries_per_turn,
+        planner=settings.planner,
+        index=local.info,
+    )
+    policy = choose_policy(settings, identity)
     views = Views()
+    ranker, answerer = ChainRanker(views=views), ExtractiveAnswerer(local.encoder)
     return SearchAgent(
-        tiers=[Tier(name="local", retriever=LocalTier(local), k=settings.k)],
+        tiers=tiers,
         scorer=scorer,
         policy=policy,
-        budget=_budget(settings, policy),
+        budget=budget_of(settings, policy),
         planner=_planner(settings, client, GapPlanner(views=views)),
-        answerer=_answerer(settings, client, ExtractiveAnswerer(local.encoder)),
-        ranker=ChainRanker(views=views),
+        answerer=_answerer(settings, client, answerer),
+        observers=_observers(settings, policy, client, ProbeObserver(answerer, ranker), ranker),
+        ranker=ranker,
         settings=_loop_settings(settings, client),
         connections=[client] if client else [],
     )
@@ -72,7 +85,8 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
 
 def _client(settings: Settings) -> ChatClient | None:
     """The language model, if a part is to use it. httpx is imported only then."""
-    if "llm" not in {settings.planner, settings.answerer}:
+    asks = (settings.policy or "").startswith("llm-")
+    if "llm" not in {settings.planner, settings.answerer} and not asks:
         return None
     endpoint = settings.llm.endpoint()
     from .llm.client import ChatClient
@@ -98,40 +112,29 @@ def _answerer(settings: Settings, client: ChatClient | None, simple: Answerer) -
     return LlmAnswerer(client, simple, context_tokens=tokens, max_tokens=settings.llm.max_tokens)
 
 
+def _observers(
+    settings: Settings, policy: StopPolicy, client: ChatClient | None, probe: Observer, ranker: Ranker
+) -> list[Observer]:
+    """Those that the policy requires and that there are."""
+    observers = [probe]
+    if client is not None and policy.requires & {"llm_stop", "llm_sufficient"}:
+        from .llm_observers import LlmStopObserver, LlmSufficientObserver
+
+        tokens = settings.llm.context_tokens
+        observers += [
+            kind(client, ranker, context_tokens=tokens, max_tokens=settings.llm.max_tokens)
+            for kind in (LlmStopObserver, LlmSufficientObserver)
+        ]
+    return [observer for observer in observers if observer.name in policy.requires]
+
+
 def _loop_settings(settings: Settings, client: ChatClient | None) -> LoopSettings:
     """The loop waits longer than the model may take, so that the simpler part has its turn where it fails."""
     usual = LoopSettings(queries_per_turn=settings.queries_per_turn)
     wait = client.endpoint.timeout_seconds if client else 0.0
-    return replace(usual, plan_seconds=wait + usual.plan_seconds, answer_seconds=wait + usual.answer_seconds)
-
-
-def _policy(settings: Settings, scorer: str) -> StopPolicy:
-    """The policy that the settings name, with the shipped thresholds where they give none."""
-    shipped = shipped_thresholds(scorer)
-    given = (settings.answer_at, settings.abstain_below)
-    if settings.policy.startswith("fixed-"):  # looks at no score
-        return build_policy(settings.policy, answer_at=0.0, abstain_below=0.0)
-    if shipped is None and None in given:
-        raise ConfigError(
-            f"No thresholds were shipped for the scorer {scorer[:12]}. Pass --answer-at and --abstain-below; find "
-            "them on your own questions with: python -m benchmarks thresholds --help"
-        )
-    answer_at, abstain_below = given
-    if shipped is not None:
-        answer_at = shipped.answer_at if answer_at is None else answer_at
-        abstain_below = min(shipped.abstain_below, answer_at) if abstain_below is None else abstain_below
-    assert answer_at is not None  # noqa: S101  both were given, or were shipped
-    assert abstain_below is not None  # noqa: S101
-    return build_policy(
-        settings.policy,
-        answer_at=answer_at,
-        abstain_below=abstain_below,
-        min_turns=settings.min_turns or (shipped.min_turns if shipped else 1),
-        patience=settings.patience,
+    return replace(
+        usual,
+        plan_seconds=wait + usual.plan_seconds,
+        observe_seconds=wait + usual.observe_seconds,
+        answer_seconds=wait + usual.answer_seconds,
     )
-
-
-def _budget(settings: Settings, policy: StopPolicy) -> Budget:
-    """A policy of K calls has a budget of exactly K: a turn of two queries must not pass it by one."""
-    budget = settings.budget
-    return replace(budget, max_calls=policy.k, max_turns=None) if isinstance(policy, FixedK) else budget

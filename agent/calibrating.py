@@ -24,7 +24,7 @@ from policies.degenerate import degeneracy
 from policies.errors import PolicyParameterError
 from policies.named import needs_thresholds
 from policies.replay import Stop
-from policies.shipped import shipped_thresholds
+from policies.shipped import shipped
 
 from .calibration_data import CalibrationData
 from .certify import MAX_SCORES, Achieved, Certificate, DataRecord, PolicySpec
@@ -68,8 +68,8 @@ class CalibrateRequest:
         Raises:
             PolicyParameterError: it needs `abstain_below`, and none was shipped for this scorer.
         """
-        shipped = shipped_thresholds(str(scorer))
-        low = self.abstain_below if shipped is None or self.abstain_below is not None else shipped.abstain_below
+        found = shipped(str(scorer))
+        low = self.abstain_below if found is None or self.abstain_below is not None else found.abstain_below
         if low is None and self.policy in _WITH_TWO:
             raise PolicyParameterError(
                 f"The policy {self.policy!r} needs a second threshold, and none was shipped for this scorer. Pass "
@@ -79,7 +79,7 @@ class CalibrateRequest:
             name=self.policy,
             answer_at=answer_at,
             abstain_below=answer_at if low is None else min(low, answer_at),
-            min_turns=self.min_turns or (shipped.min_turns if shipped else 1),
+            min_turns=self.min_turns or (found.min_turns if found else 1),
             patience=self.patience,
         )
 

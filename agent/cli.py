@@ -14,6 +14,7 @@ from rich.console import Console
 from retrieval.text import encodable
 
 from .cli_errors import reported
+from .cli_calibrate import add_calibrate
 from .cli_fit import add_fit
 from .cli_index import index_app
 from .cli_trace import trace_app
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.add_typer(index_app, name="index")
 app.add_typer(trace_app, name="trace")
+add_calibrate(app)
 add_fit(app)
 
 
@@ -61,7 +63,10 @@ def ask(
     index: Annotated[Path | None, typer.Option(help="Folder of the local index.")] = None,
     policy: Annotated[
         str | None,
-        typer.Option(help="When to stop: band (default), threshold, or fixed-K for K calls, e.g. fixed-6."),
+        typer.Option(help="When to stop: bars (default), band, threshold, fixed-6; all are in docs/policies.md."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Of sufficit calibrate: its policy decides, for the searches it is about.")
     ] = None,
     answer_at: Annotated[
         float | None, typer.Option(help="Answer from this score on. Default: found on training questions.")
@@ -74,7 +79,7 @@ def ask(
         typer.Option(help="Turns before a score may end the search. Default: found on training questions."),
     ] = None,
     max_turns: Annotated[
-        int | None, typer.Option(help=f"Most turns; one turn asks at most two queries. {_default('max_turns')}")
+        int | None, typer.Option(help=f"Most turns; a decision follows each. {_default('max_turns')}")
     ] = None,
     max_calls: Annotated[
         int | None, typer.Option(help=f"Most calls: one query to one tier each. {_default('max_calls')}")
@@ -104,8 +109,9 @@ def ask(
     question = _asked(question)
     settings = load_settings(
         {
-            "index": index, "policy": policy, "answer_at": answer_at, "abstain_below": abstain_below,
-            "min_turns": min_turns, "max_turns": max_turns, "max_calls": max_calls, "max_seconds": max_seconds,
+            "index": index, "policy": policy, "certificate": certificate, "answer_at": answer_at,
+            "abstain_below": abstain_below, "min_turns": min_turns, "max_turns": max_turns,
+            "max_calls": max_calls, "max_seconds": max_seconds,
             "max_tokens": max_tokens, "k": k, "planner": planner, "answerer": answerer, "trace": trace,
         }
     )  # fmt: skip

@@ -68,8 +68,9 @@ class LlmSettings(BaseModel):
         """
         if self.url is None or self.model is None:
             raise ConfigError(
-                'A planner or answerer "llm" needs an endpoint. Set url and model under [llm] in sufficit.toml, '
-                "or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants one, in SUFFICIT_LLM_KEY."
+                'A planner or answerer "llm", and a policy llm-..., needs an endpoint. Set url and model under '
+                "[llm] in sufficit.toml, or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants one, in "
+                "SUFFICIT_LLM_KEY."
             )
         return Endpoint(
             url=self.url,
@@ -101,7 +102,11 @@ class Settings(BaseSettings):
 
     index: Path | None = Field(default=None, description="Folder of the local index.")
     k: int = Field(default=5, ge=1, le=1000, description="Passages that one call asks for.")
-    policy: str = Field(default="band", description="When to stop: band, threshold, fixed-6 (any number).")
+    policy: str | None = Field(
+        default=None,
+        description="When to stop: bars (the default), band, threshold, fixed-6, see docs/policies.md.",
+    )
+    certificate: Path | None = Field(default=None, description="Of sufficit calibrate: its policy decides.")
     answer_at: float | None = Field(
         default=None, allow_inf_nan=False, description="Score from which on to answer; default: the shipped one."
     )

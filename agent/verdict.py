@@ -53,5 +53,5 @@ def _of_risk(control: RiskControl) -> str:
 
 def _rounded(count: int) -> int:
     """Up, to two digits: an estimate has no more."""
-    step = 10 ** max(len(str(count)) - 2, 0)
+    step = int(10 ** max(len(str(count)) - 2, 0))
     return -(-count // step) * step

@@ -165,42 +165,6 @@ def heartbeat(
 
 
 @app.command()
-def thresholds(
-    *,
-    questions: Annotated[
-        list[Path], typer.Option("--questions", help="Training questions, JSON lines; may be repeated.")
-    ],
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="What to search; its index is built once and kept in a cache.")
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="An index of your own instead of --corpus.")
-    ] = None,
-    traces: Annotated[
-        Path, typer.Option("--traces", help="Folder of one trace a question; a stopped run goes on from them.")
-    ],
-    limit: Limit = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Where to answer and where to give up: thresholds for your questions and corpus, from recorded searches.
-
-    Each question is searched to the end of the budget once and recorded; every setting then replays the same
-    records. Pass the chosen one to `sufficit ask` as --answer-at, --abstain-below and --min-turns.
-
-    [bold]Example[/bold]
-
-      python -m benchmarks thresholds --questions my.train.jsonl --index my.index --traces traces
-    """
-    with reporting(as_json=as_json) as reports:
-        from .thresholds import run_thresholds
-
-        reports.append(
-            run_thresholds(questions, corpus=corpus, index=index, traces=traces, limit=limit, seed=seed)
-        )
-
-
-@app.command()
 def sparse(
     *,
     corpus: Annotated[Path, typer.Option("--corpus", help="JSON lines, plain or .gz.")],
@@ -291,8 +255,10 @@ def _explained(error: Exception) -> Exception:
 
 from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401  # its commands join `app`
 from . import cli_data as _cli_data  # noqa: E402, F401
+from . import cli_faults as _cli_faults  # noqa: E402, F401
 from . import cli_record as _cli_record  # noqa: E402, F401
 from . import cli_retrieval as _cli_retrieval  # noqa: E402, F401
 from . import cli_speed as _cli_speed  # noqa: E402, F401
 from . import cli_speed_index as _cli_speed_index  # noqa: E402, F401
 from . import cli_stopping as _cli_stopping  # noqa: E402, F401
+from . import cli_stopping_ltt as _cli_stopping_ltt  # noqa: E402, F401

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from policies.shipped import Thresholds, shipped_thresholds
+from policies.shipped import Shipped, shipped
 from retrieval import EvidenceSet, Passage
 from rinse import SufficiencyScorer
 
@@ -77,7 +77,7 @@ def run_invariance(make: MakeScorer, options: InvarianceOptions) -> Report:
 
     jobs, faults = draw_jobs(options)
     scorer = make()
-    thresholds = shipped_thresholds(scorer.fingerprint)
+    thresholds = shipped(scorer.fingerprint)
     reference, built_up = _both(scorer, jobs, options.seed)
     ways: dict[str, Callable[[], Scores]] = {
         "built up": lambda: built_up,
@@ -240,7 +240,7 @@ def _threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _row(case: str, reference: Scores, other: Scores, thresholds: Thresholds | None) -> Row:
+def _row(case: str, reference: Scores, other: Scores, thresholds: Shipped | None) -> Row:
     largest = max(abs(one - two) for one, two in zip(reference, other, strict=True))
     changed = None
     if thresholds is not None:
@@ -259,7 +259,7 @@ def _row(case: str, reference: Scores, other: Scores, thresholds: Thresholds | N
     }
 
 
-def _verdict(score: float, thresholds: Thresholds) -> str:
+def _verdict(score: float, thresholds: Shipped) -> str:
     """What a policy with these thresholds makes of one score, its turns aside."""
     if score >= thresholds.answer_at:
         return "answer"

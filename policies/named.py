@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from .bars import Bars
 from .calibrated import Calibration
 from .chance import RandomStop
 from .combine import AnswerAtEnd, FirstOf
@@ -26,7 +27,7 @@ from .stagnation import NoGain, Stagnation
 from .threshold import Band, ScoreThreshold
 from .utility import Utility
 
-DEFAULT_POLICY = "band"
+DEFAULT_POLICY = "bars"
 """What `sufficit ask` uses."""
 
 
@@ -41,6 +42,7 @@ class _Parameters:
     calibration: Calibration | None
     hazard: tuple[float, ...]
     utility: Utility
+    bars: Bars | None
 
     def calibrated(self, spec: str) -> Calibration:
         if self.calibration is None:
@@ -64,6 +66,15 @@ def _band(given: _Parameters) -> StopPolicy:
     return FirstOf(band, Stagnation(given.patience))
 
 
+def _bars(given: _Parameters) -> StopPolicy:
+    if given.bars is None:
+        raise PolicyParameterError(
+            "Policy 'bars' needs a bar for each turn. Pass bars=Bars(...), chosen with: python -m benchmarks "
+            "stop-fit --help; or use 'band', which takes answer_at and abstain_below."
+        )
+    return FirstOf(given.bars, Stagnation(given.patience))
+
+
 def _threshold(given: _Parameters) -> StopPolicy:
     bar = ScoreThreshold(answer_at=given.answer_at, min_turns=given.min_turns)
     return FirstOf(bar, Stagnation(given.patience))
@@ -79,6 +90,7 @@ def _utility(given: _Parameters) -> StopPolicy:
 
 
 _MAKERS: Final[Mapping[str, _Maker]] = {
+    "bars": _bars,
     "band": _band,
     "threshold": _threshold,
     "never": lambda _: Never(),
@@ -110,7 +122,7 @@ def needs_thresholds(spec: str) -> bool:
 
 
 def build_policy(
-    spec: str = DEFAULT_POLICY,
+    spec: str = "band",
     *,
     answer_at: float,
     abstain_below: float,
@@ -120,13 +132,13 @@ def build_policy(
     calibration: Calibration | None = None,
     hazard: tuple[float, ...] = (),
     utility: Utility | None = None,
+    bars: Bars | None = None,
 ) -> StopPolicy:
     """Build a policy from its name; docs/policies.md says what each does.
 
     Args:
         spec: One of `KNOWN_POLICIES`. `fixed-K`, `single`, `never`, `random-RATE` and those with an observer use
-        none
-            of the other parameters.
+            none of the other parameters.
         answer_at: Answer from this score up; the bar of `decaying` starts here.
         abstain_below: `band` gives a tier up below this score; the bar of `decaying` ends here.
         min_turns: `band` and `threshold` neither answer nor abstain for a score before so many turns.
@@ -135,6 +147,7 @@ def build_policy(
         calibration: Needed by `utility` and `ragflow`.
         hazard: Needed by `utility`.
         utility: For `utility`; None = the declared prices of `Utility`.
+        bars: Needed by `bars`.
 
     Raises:
         PolicyParameterError: an unknown name, a calibration that is missing, or parameters that the policy
@@ -151,6 +164,7 @@ def build_policy(
         calibration=calibration,
         hazard=hazard,
         utility=utility or Utility(),
+        bars=bars,
     )
     policy = _MAKERS[spec](given) if spec in _MAKERS else _numbered(spec, given)
     return AnswerAtEnd(policy) if unchecked else policy

@@ -1,36 +1,154 @@
-"""Thresholds that come with the product, each tied to the scorer that it was found with."""
+"""What comes with the product for a scorer: the default policy's bars, thresholds, a calibration.
+
+Written by `python -m benchmarks stop-fit` into `shipped.json`. Chosen on training searches, not certified: no risk
+is promised.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .bars import Bars
+from .calibrated import Calibration
+from .errors import PolicyParameterError
+from .named import DEFAULT_POLICY, build_policy
+from .policy import StopPolicy
+from .utility import Utility
+
+FILE = Path(__file__).with_name("shipped.json")
+FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Where a scorer's scores mean "enough" and "hopeless". Chosen, not certified: no risk is promised."""
+class Shipped:
+    """Where the scores of one scorer mean "enough" and "hopeless"."""
 
     scorer: str
     """Fingerprint of the scorer; on another scorer's scores they mean nothing."""
+    bars: Bars
+    """The default policy."""
     answer_at: float
+    """Of `band` and `threshold`, as are the next two."""
     abstain_below: float
     min_turns: int
-    """Turns before a score may end a search."""
+    calibration: Calibration
+    hazard: tuple[float, ...]
+    """See `policies.calibration.hazards`."""
+    utility: Utility
+    """The declared prices that all of this was chosen at."""
     found_on: str
     """Questions, corpus and rule, for people."""
 
+    def build(
+        self,
+        name: str = DEFAULT_POLICY,
+        *,
+        answer_at: float | None = None,
+        abstain_below: float | None = None,
+        min_turns: int | None = None,
+        patience: int = 2,
+    ) -> StopPolicy:
+        """A policy by name, see `build_policy`, with what was shipped in the place of what is not given.
 
-SHIPPED: tuple[Thresholds, ...] = (
-    Thresholds(
-        scorer="3ff07bbcc69b9dc73178cd4ffaaaa4cf959541e54c1cdc0f9a2f3ae49a048c06",
-        answer_at=0.87,
-        abstain_below=0.87,
-        min_turns=3,
-        found_on="60 questions each of hotpotqa, 2wikimultihopqa and musique_ans train over corpus_wiki_pool; the "
-        "cheapest setting near the best utility (1, -2, 0): python -m benchmarks thresholds",
-    ),
-)
+        The shipped `abstain_below` gives way to a lower `answer_at`.
+
+        Raises:
+            PolicyParameterError: an unknown name, or parameters that the policy refuses.
+        """
+        upper = self.answer_at if answer_at is None else answer_at
+        return build_policy(
+            name,
+            answer_at=upper,
+            abstain_below=min(self.abstain_below, upper) if abstain_below is None else abstain_below,
+            min_turns=min_turns or self.min_turns,
+            patience=patience,
+            calibration=self.calibration,
+            hazard=self.hazard,
+            utility=self.utility,
+            bars=self.bars,
+        )
 
 
-def shipped_thresholds(scorer: str) -> Thresholds | None:
-    """The thresholds that were found with the scorer of this fingerprint, or None."""
-    return next((thresholds for thresholds in SHIPPED if thresholds.scorer == scorer), None)
+def shipped_scorers() -> tuple[str, ...]:
+    """Fingerprints of the scorers that something was shipped for.
+
+    Raises:
+        PolicyParameterError: as `shipped`.
+    """
+    return tuple(_read())
+
+
+def shipped(scorer: str) -> Shipped | None:
+    """What was found with the scorer of this fingerprint, or None.
+
+    Raises:
+        PolicyParameterError: `shipped.json` is damaged or of another format; install the package again.
+    """
+    return _read().get(scorer)
+
+
+def shipped_json(found: Shipped) -> dict[str, Any]:
+    """As it stands in `shipped.json`."""
+    return {
+        "scorer": found.scorer,
+        "bars": {"answer_at": list(found.bars.answer_at), "abstain_below": list(found.bars.abstain_below)},
+        "band": {
+            "answer_at": found.answer_at,
+            "abstain_below": found.abstain_below,
+            "min_turns": found.min_turns,
+        },
+        "calibration": {
+            "slope": found.calibration.slope,
+            "intercept": found.calibration.intercept,
+            "offsets": list(found.calibration.offsets),
+        },
+        "hazard": list(found.hazard),
+        "utility": {
+            "right": found.utility.right,
+            "wrong": found.utility.wrong,
+            "call_price": found.utility.call_price,
+        },
+        "found_on": found.found_on,
+    }
+
+
+def read_shipped(data: Mapping[str, Any]) -> Shipped:
+    """The way back of `shipped_json`.
+
+    Raises:
+        KeyError, TypeError, PolicyParameterError: it is something else.
+    """
+    bars, band, fit = data["bars"], data["band"], data["calibration"]
+    return Shipped(
+        scorer=data["scorer"],
+        bars=Bars(answer_at=tuple(bars["answer_at"]), abstain_below=tuple(bars["abstain_below"])),
+        answer_at=band["answer_at"],
+        abstain_below=band["abstain_below"],
+        min_turns=band["min_turns"],
+        calibration=Calibration(
+            kind="platt", slope=fit["slope"], intercept=fit["intercept"], offsets=tuple(fit["offsets"])
+        ),
+        hazard=tuple(data["hazard"]),
+        utility=Utility(**data["utility"]),
+        found_on=data["found_on"],
+    )
+
+
+@cache
+def _read() -> Mapping[str, Shipped]:
+    try:
+        data = json.loads(FILE.read_text(encoding="utf-8"))
+        found = [read_shipped(one) for one in data["shipped"]] if data["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PolicyParameterError(
+            f"{FILE.name} of the package policies cannot be used: {type(error).__name__}: {error}. Install "
+            "sufficit again."
+        ) from error
+    if found is None:
+        raise PolicyParameterError(f"{FILE.name} of the package policies has another format than {FORMAT}.")
+    return {one.scorer: one for one in found}

@@ -23,8 +23,9 @@ class Utility:
 
     right: float = 1.0
     """Worth of an answer on complete support."""
-    wrong: float = 1.0
-    """Cost of an answer on incomplete support."""
+    wrong: float = 0.5
+    """Cost of an answer on incomplete support. At a half, answering pays where support is complete in one case of
+    three; docs/decisions/011-stop-policy.md says why."""
     call_price: float = 0.05
     """Cost of one call, in the same unit."""
 

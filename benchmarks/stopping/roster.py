@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from policies import StopPolicy, build_policy
+from policies import StopPolicy
 from policies.calibration import control_refusals, control_risk
 from policies.combine import AnswerAtEnd
 from policies.dry import UntilDry
@@ -18,13 +18,14 @@ from policies.never import Never
 from policies.novelty import NoveltyRate
 from policies.oracle import OracleSupport, OracleUtility
 from policies.ragflow import RagflowLadder
-from policies.shipped import Thresholds, shipped_thresholds
+from policies.shipped import Shipped, shipped
 from policies.stability import AnswerStability
 from policies.stagnation import NoGain
 from policies.threshold import Band, ScoreThreshold
 from policies.utility import Utility
 
 from ..errors import SettingsError
+from .climbing import climb
 from .runs import Search
 from .sheet import RANDOM
 from .tuning import FAMILIES, Tuner, cases
@@ -56,7 +57,8 @@ def names(horizon: int) -> tuple[str, ...]:
     """What is compared when nothing else is asked for, in the order of tables."""
     return (
         DEFAULT, "never", "single", *(f"fixed-{calls}" for calls in range(2, horizon + 1)), "until-dry", RANDOM,
-        "threshold", "threshold-at-end", "band", "decaying", "no-gain", "gated-no-gain", "novelty", "stability",
+        "threshold", "threshold-at-end", "band", "bars", "decaying",
+        "no-gain", "gated-no-gain", "novelty", "stability",
         "tasr", "utility", "ltt-0.10", "ltt-0.20", "conformal-0.10", "ragflow", f"gated-{horizon}",
         "oracle-support", "oracle-utility", *ELSEWHERE,
     )  # fmt: skip
@@ -85,13 +87,14 @@ class Roster:
             )
         self._training, self._seed = training, seed
         self._tuner = Tuner(training, utility) if training else None
-        self._shipped = shipped_thresholds(scorer)
+        self._shipped = shipped(scorer)
         self._makers: Mapping[str, Callable[[], Entry]] = {
             **{name: partial(Entry, name=name, policy=None, note=note) for name, note in _UNPLAYED.items()},
             **{name: partial(self._plain, name) for name in _PLAIN},
             **{name: partial(self._tuned, name) for name in FAMILIES},
             "oracle-utility": lambda: Entry(name="oracle-utility", policy=OracleUtility(utility)),
             DEFAULT: self._default,
+            "bars": self._bars,
             "ragflow": self._ragflow,
         }
 
@@ -124,10 +127,7 @@ class Roster:
         found = self._shipped
         if found is None:
             return Entry(name=DEFAULT, policy=None, note=_NOT_SHIPPED)
-        policy = build_policy(
-            answer_at=found.answer_at, abstain_below=found.abstain_below, min_turns=found.min_turns
-        )
-        return Entry(name=DEFAULT, policy=policy, note="as shipped")
+        return Entry(name=DEFAULT, policy=found.build(), note="as shipped")
 
     def _tuned(self, family: str) -> Entry:
         if self._tuner is not None:
@@ -147,6 +147,13 @@ class Roster:
         if self._shipped is None:
             return Entry(name=name, policy=None, note=_NOT_SHIPPED)
         return Entry(name=name, policy=Gated(FixedK(calls), self._shipped.answer_at), note="shipped thresholds")
+
+    def _bars(self) -> Entry:
+        if self._tuner is not None:
+            return Entry(name="bars", policy=climb(self._tuner), note="chosen on training searches")
+        if self._shipped is None:
+            return Entry(name="bars", policy=None, note=_NOT_SHIPPED)
+        return Entry(name="bars", policy=self._shipped.bars, note="as shipped")
 
     def _ragflow(self) -> Entry:
         if self._tuner is None:
@@ -199,7 +206,7 @@ _UNTUNED: Mapping[str, Callable[[], StopPolicy]] = {
     "novelty": lambda: Gated(NoveltyRate(), None),
     "stability": lambda: AnswerAtEnd(AnswerStability()),
 }
-_SHIPPED: Mapping[str, Callable[[Thresholds], StopPolicy]] = {
+_SHIPPED: Mapping[str, Callable[[Shipped], StopPolicy]] = {
     "threshold": lambda at: ScoreThreshold(answer_at=at.answer_at, min_turns=at.min_turns),
     "threshold-at-end": lambda at: AnswerAtEnd(ScoreThreshold(answer_at=at.answer_at, min_turns=at.min_turns)),
     "band": lambda at: Band(answer_at=at.answer_at, abstain_below=at.abstain_below, min_turns=at.min_turns),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,10 +22,12 @@ from policies.stagnation import NoGain
 from policies.threshold import Band, ScoreThreshold
 from policies.utility import Utility
 
-from .board import Board, make_board, play
+from .board import Board, Numbers, Played, make_board, play
 from .figures import worths
 from .runs import Search
 
+Merit: TypeAlias = tuple[float, float]
+"""Mean utility, refusals priced in; minus mean calls."""
 FINE, COARSE = 20, 8
 """Levels of a score that families with one threshold and with two are tried at."""
 _SHARES = (0.0, 0.97)
@@ -162,10 +165,14 @@ class Tuner:
     utility: Utility
     on: Grounds = field(init=False)
     _board: Board = field(init=False)
+    _weight: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
         self.on = grounds(self.searches, self.utility)
         self._board = make_board(self.searches)
+        names = np.array([one.dataset for one in self.searches])
+        _, dataset, sizes = np.unique(names, return_inverse=True, return_counts=True)
+        self._weight = 1 / (sizes[dataset] * len(sizes))
 
     def best(self, family: str) -> StopPolicy | None:
         """The best policy of a family; None where it has no candidate that stays on the record."""
@@ -173,20 +180,34 @@ class Tuner:
 
     def choose(self, candidates: Iterable[StopPolicy]) -> StopPolicy | None:
         """The best of some policies."""
-        board = self._board
-        names = np.array([one.dataset for one in self.searches])
-        weight = np.zeros(len(names))
-        for name in np.unique(names):
-            weight[names == name] = 1 / (names == name).sum()
-        weight /= weight.sum()
-        best: tuple[float, float] = (-np.inf, -np.inf)
+        best: Merit | None = None
         chosen = None
         for candidate in candidates:
-            played = play(candidate, self.searches)
-            if played.off.any():
-                continue
-            worth = float(weight @ worths(board, played.look, played.answered, self.utility))
-            merit = (round(worth, 9), -round(float(weight @ board.at(board.calls, played.look)), 9))
-            if merit > best:
+            merit = self.merit(candidate)
+            if merit is not None and (best is None or merit > best):
                 best, chosen = merit, candidate
         return chosen
+
+    def merit(self, policy: StopPolicy, *, refusal_price: float = 0.0) -> Merit | None:
+        """What policies are compared by, larger is better; None for one that leaves the record.
+
+        Args:
+            policy: The candidate.
+            refusal_price: What refusing all searches with support costs beside the utility that is lost.
+        """
+        played = play(policy, self.searches)
+        if played.off.any():
+            return None
+        worth = float(self._weight @ worths(self._board, played.look, played.answered, self.utility))
+        calls = float(self._weight @ self._board.at(self._board.calls, played.look))
+        return round(worth - refusal_price * self._refused(played), 9), -round(calls, 9)
+
+    def refused(self, policy: StopPolicy) -> float:
+        """Share of the searches with complete support at the horizon that go without an answer; datasets weigh the
+        same. 0 where no search has it.
+        """
+        return self._refused(play(policy, self.searches))
+
+    def _refused(self, played: Played) -> float:
+        supported = self._weight * self._board.complete[:, -1]
+        return float(supported @ ~played.answered / max(supported.sum(), 1e-12))

@@ -22,7 +22,7 @@ QUESTIONS = [
     ("In which hills does the river at Orla Venn's birthplace rise?", ["Orla Venn", "Marrowby", "Tessel"], "Aven"),
     ("Who was a clock maker?", ["Pell Harrow"], "Pell Harrow"),
 ]
-POLICIES = [
+POLICIES: list[dict[str, object]] = [
     {"policy": "band", "answer_at": 0.5, "abstain_below": -0.5, "min_turns": 1},
     {"policy": "band", "answer_at": 9.0, "abstain_below": 9.0, "min_turns": 2},
     {"policy": "threshold", "answer_at": 0.0, "abstain_below": 0.0, "min_turns": 1},

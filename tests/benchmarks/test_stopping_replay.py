@@ -18,7 +18,7 @@ from benchmarks.output import Report, report_json
 from benchmarks.stopping.replaying import ReplayOptions, run_replay
 from benchmarks.stopping.rows import DIFFERENCES, FIGURES
 from benchmarks.stopping.table import replay_tables
-from policies.shipped import SHIPPED
+from policies.shipped import shipped_scorers
 from tests.benchmarks.episodes_world import world, write_run
 
 SOME = ("fixed-2", "fixed-6", "never", "threshold", "random", "decaying", "llm-stop", "oracle-utility")
@@ -26,7 +26,7 @@ SOME = ("fixed-2", "fixed-6", "never", "threshold", "random", "decaying", "llm-s
 
 def shipped(episodes: Sequence[Episode]) -> list[Episode]:
     """The same with scores of the scorer that thresholds were shipped for."""
-    return [one.model_copy(update={"scorer": SHIPPED[0].scorer}) for one in episodes]
+    return [one.model_copy(update={"scorer": shipped_scorers()[0]}) for one in episodes]
 
 
 @pytest.fixture(scope="module")

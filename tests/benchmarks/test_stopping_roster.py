@@ -13,12 +13,12 @@ from benchmarks.stopping.roster import Entry, Roster, names
 from benchmarks.stopping.runs import Search, reduced
 from benchmarks.stopping.tuning import FAMILIES, Tuner
 from policies.errors import CalibrationDataError
-from policies.shipped import SHIPPED
+from policies.shipped import shipped_scorers
 from policies.threshold import ScoreThreshold
 from policies.utility import Utility
 from tests.benchmarks.episodes_world import episode, world
 
-SCORER = SHIPPED[0].scorer
+SCORER = shipped_scorers()[0]
 
 
 def searches(count: int, *, scorer: str = SCORER, signal: float = 2.0) -> list[Search]:

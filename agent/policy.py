@@ -1,0 +1,83 @@
+"""Which stop policy the settings mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from policies import Budget, StopPolicy, build_policy
+from policies.fixed import FixedK
+from policies.gated import Gated
+from policies.named import DEFAULT_POLICY, needs_thresholds
+from policies.shipped import shipped
+
+from .certify import load_certificate
+from .config import Settings
+from .errors import ConfigError
+
+
+def choose_policy(settings: Settings, identity: Mapping[str, Any]) -> StopPolicy:
+    """The policy that the settings name, with what was shipped for the scorer where they give no parameters.
+
+    Args:
+        settings: `certificate` goes before all others; `answer_at` and `abstain_below` alone mean `band`.
+        identity: Of the searches, see `search_identity`.
+
+    Raises:
+        ConfigError: the policy needs thresholds or a fit, and none was given or shipped for this scorer; or the
+            certificate does not go together with another policy.
+        CertificateError: the certificate cannot be read, or belongs to other searches.
+        PolicyParameterError: the policy refuses its parameters.
+    """
+    if settings.certificate is not None:
+        return _certified(settings, identity)
+    found = shipped(str(identity["scorer"]))
+    given = settings.answer_at is not None or settings.abstain_below is not None
+    name = settings.policy or ("band" if given else DEFAULT_POLICY)
+    if found is None:
+        return _unshipped(settings, name, str(identity["scorer"]))
+    return found.build(
+        name,
+        answer_at=settings.answer_at,
+        abstain_below=settings.abstain_below,
+        min_turns=settings.min_turns,
+        patience=settings.patience,
+    )
+
+
+def budget_of(settings: Settings, policy: StopPolicy) -> Budget:
+    """A policy of K calls has a budget of exactly K: a turn of two queries must not pass it by one."""
+    counted = policy.part if isinstance(policy, Gated) else policy
+    if isinstance(counted, FixedK):
+        return replace(settings.budget, max_calls=counted.k, max_turns=None)
+    return settings.budget
+
+
+def _certified(settings: Settings, identity: Mapping[str, Any]) -> StopPolicy:
+    others = [name for name in ("policy", "answer_at", "abstain_below") if getattr(settings, name) is not None]
+    if others or settings.certificate is None:
+        raise ConfigError(
+            f"A certificate says which policy decides, and {', '.join(others)} says otherwise. Leave one out."
+        )
+    certificate = load_certificate(settings.certificate)
+    certificate.check(identity)
+    return certificate.build()
+
+
+def _unshipped(settings: Settings, name: str, scorer: str) -> StopPolicy:
+    """A policy whose parameters all come from the settings."""
+    both = settings.answer_at is not None and settings.abstain_below is not None
+    if (needs_thresholds(name) and not both) or name in {DEFAULT_POLICY, "utility", "ragflow"}:
+        raise ConfigError(
+            f"Nothing was shipped for the scorer {scorer[:12]}, so policy {name!r} has no parameters. Pass "
+            "--answer-at and --abstain-below with --policy band, or --certificate; find them on questions of your "
+            "own with: sufficit calibrate --help"
+        )
+    return build_policy(
+        name,
+        answer_at=settings.answer_at or 0.0,
+        abstain_below=settings.abstain_below or 0.0,
+        min_turns=settings.min_turns or 1,
+        patience=settings.patience,
+    )
