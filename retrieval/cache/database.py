@@ -41,7 +41,7 @@ class Database:
         self.path = folder / PAGES_FILE
         self._busy_seconds = busy_seconds
         self._idle: list[sqlite3.Connection] = []
-        self._guard = threading.Lock()
+        self._guard, self._writing = threading.Lock(), threading.Lock()
         self._closed = False
         with self._typed_errors():
             self._create(folder)
@@ -64,8 +64,13 @@ class Database:
         Raises:
             CacheBusyError, CacheCorruptError, CacheError: see the class.
         """
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+        if not self._writing.acquire(timeout=self._busy_seconds):  # SQLite's own waiting is not fair to threads
+            raise self._busy()
+        try:
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                yield connection
+        finally:
+            self._writing.release()
 
     def vacuum(self) -> None:
         """Give the space of what was deleted back.
@@ -168,6 +173,12 @@ class Database:
                 "Remove the folder; the cache fills again."
             )
 
+    def _busy(self) -> CacheBusyError:
+        return CacheBusyError(
+            f"{self.path} was locked by another writer for {self._busy_seconds:g} s. Try again, or wait for the "
+            "process that writes it."
+        )
+
     @contextmanager
     def _typed_errors(self) -> Iterator[None]:
         """Turn what SQLite says into an error of this package."""
@@ -176,10 +187,7 @@ class Database:
         except sqlite3.Error as error:
             kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # upper bits: a subkind
             if kind in _BUSY:
-                raise CacheBusyError(
-                    f"{self.path} was locked by another process for {self._busy_seconds:g} s. Try again, or wait "
-                    "for the process that writes it."
-                ) from error
+                raise self._busy() from error
             if kind in _DAMAGED:
                 raise CacheCorruptError(
                     f"{self.path} is damaged: {error}. Remove the cache's folder; it fills again."

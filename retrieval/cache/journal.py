@@ -53,8 +53,9 @@ def settle(store: PageStore, tenant: str | None, part: Pending) -> None:
 
 
 def start_again(store: PageStore, tenant: str | None) -> None:
-    """Enter all pages of a tenant, for an index that begins empty."""
+    """Enter all pages of a tenant instead of what waits, for an index that begins empty."""
     with store.database.writing() as connection:
+        connection.execute("DELETE FROM journal WHERE tenant = ?", (tenant_name(tenant),))
         connection.execute(
             "INSERT INTO journal (tenant, key) SELECT tenant, key FROM pages WHERE tenant = ?",
             (tenant_name(tenant),),

@@ -19,6 +19,7 @@ from pathlib import Path
 from ..errors import IndexBusyError, IndexNotFoundError
 from ..index import Encoder, IndexWriter, LocalIndex, build_index
 from ..index.manifest import MANIFEST
+from ..retriever import Retrieved
 from .journal import WHOLE, documents, pending, settle, start_again
 from .records import tenant_name
 from .store import PageStore
@@ -70,20 +71,15 @@ class Rooms:
         except IndexBusyError:
             return False
 
-    def search(
-        self, tenant: str | None, query: str, k: int, exclude: frozenset[str] = frozenset()
-    ) -> list[tuple[str, float]]:
-        """The `k` passages of a tenant that are most similar to a query, as `(id, fused score)`, best first.
+    def search(self, tenant: str | None, query: str, k: int, exclude: frozenset[str] = frozenset()) -> Retrieved:
+        """The `k` passages of a tenant that are most similar to a query, as its index knows them.
 
         Raises:
             TierUnavailableError: the index cannot be searched.
             IndexFolderError, EncoderMismatchError: it cannot be opened.
         """
         index = self._index(tenant)
-        if index is None:
-            return []
-        found = index.search(query, k, exclude=exclude)
-        return [(hit.passage.id, hit.score) for hit in found.hits]
+        return Retrieved() if index is None else index.search(query, k, exclude=exclude)
 
     def close(self) -> None:
         """Release the files. May be called twice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..compute import in_worker
 from ..errors import CacheError, IndexFolderError, TierTimeoutError, TierUnavailableError
@@ -19,7 +19,8 @@ from .store import PageStore
 
 CATCH_UP_SECONDS = 2.0
 """How long a search waits for the index to take over pages that were stored since the last one."""
-_ROUNDS = 3
+MOST_CANDIDATES = 320
+"""Passages that are looked at where many of the nearest ones are too old."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,49 +96,58 @@ class CacheTier:
         await in_worker(self._rooms.catch_up, tenant)
 
     def _search(self, request: Request) -> Retrieved:
-        complete = self._rooms.catch_up(request.tenant, seconds=CATCH_UP_SECONDS)
+        events = self._caught_up(request.tenant)
         take, usable, stale = max(2 * request.k, 20), list[_Found](), list[_Found]()
-        for _ in range(_ROUNDS):
-            ranked = self._rooms.search(request.tenant, request.query, take, request.exclude)
-            usable, stale = self._sorted_out(request, ranked)
-            if len(usable) >= request.k or len(ranked) < take:
+        while True:
+            answer = self._rooms.search(request.tenant, request.query, take, request.exclude)
+            usable, stale = self._sorted_out(request, answer.hits)
+            if len(usable) >= request.k or len(answer.hits) < take or take >= MOST_CANDIDATES:
                 break
             take *= 4
-        chosen, now = usable[: request.k], self._clock()
-        events = [
-            *(self._told("cache_stale_served", one) for one in chosen if one.verdict.stale),
-            *(self._told("cache_stale_left_out", one) for one in stale[: request.k]),
-        ]
-        if not complete:
-            detail = "Pages that were stored just now are not searched yet; the index is taking them over."
-            events.append(Event(kind="cache_behind", detail=detail, where=self._name))
-        hits = tuple(
-            Hit(
-                passage=one.passage,
-                score=one.score,
-                rank=rank,
-                tier=self._name,
-                query=request.query,
-                retrieved_at=now,
-                age=one.verdict.age,
-            )
-            for rank, one in enumerate(chosen, start=1)
+        chosen = usable[: request.k]
+        events += [replace(event, where=self._name) for event in answer.events]
+        events += [self._told("cache_stale_served", one) for one in chosen if one.verdict.stale]
+        events += [self._told("cache_stale_left_out", one) for one in stale[: request.k]]
+        return Retrieved(
+            hits=tuple(self._hit(one, rank, request) for rank, one in enumerate(chosen, start=1)),
+            events=tuple(events),
+            degraded=answer.degraded or any(event.kind == "cache_index_failed" for event in events),
         )
-        return Retrieved(hits=hits, events=tuple(events))
 
-    def _sorted_out(
-        self, request: Request, ranked: Sequence[tuple[str, float]]
-    ) -> tuple[list[_Found], list[_Found]]:
+    def _caught_up(self, tenant: str | None) -> list[Event]:
+        """Let the index follow the store; what has to be told of it. Where it cannot, it serves as it is."""
+        try:
+            if self._rooms.catch_up(tenant, seconds=CATCH_UP_SECONDS):
+                return []
+        except CacheError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever an encoder raises, what is indexed can be searched
+            return [Event(kind="cache_index_failed", detail=str(error) or repr(error), where=self._name)]
+        detail = "Pages that were stored just now are not searched yet; the index is taking them over."
+        return [Event(kind="cache_behind", detail=detail, where=self._name)]
+
+    def _hit(self, found: _Found, rank: int, request: Request) -> Hit:
+        return Hit(
+            passage=found.passage,
+            score=found.score,
+            rank=rank,
+            tier=self._name,
+            query=request.query,
+            retrieved_at=self._clock(),
+            age=found.verdict.age,
+        )
+
+    def _sorted_out(self, request: Request, ranked: Sequence[Hit]) -> tuple[list[_Found], list[_Found]]:
         """What may be nominated, best first, and what is too old or stale; what no page holds is in neither."""
-        places = self._store.places(request.tenant, [key for key, _ in ranked])
+        places = self._store.places(request.tenant, [hit.passage.id for hit in ranked])
         usable, stale = list[_Found](), list[_Found]()
-        for key, score in ranked:
-            judged = [(place, self._judged(place, request.max_age)) for place in places.get(key, ())]
+        for hit in ranked:
+            judged = [(place, self._judged(place, request.max_age)) for place in places.get(hit.passage.id, ())]
             good = [pair for pair in judged if self._may_serve(pair[1])]
             if good:
-                usable.append(_joined(good, score))
+                usable.append(_joined(good, hit.score))
             elif judged:
-                stale.append(_joined(judged, score))
+                stale.append(_joined(judged, hit.score))
         return usable, stale
 
     def _judged(self, place: Place, max_age: float | None) -> Verdict:

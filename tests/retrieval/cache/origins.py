@@ -7,13 +7,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
+from typing import Any
 
 from retrieval import Passage
+from retrieval.cache.cached import CachedPages
 from retrieval.cache.freshness import Exchange
 from retrieval.cache.records import StoredPage
 from retrieval.corpora.document import Section
 from retrieval.web.extract import Page
 from retrieval.web.outcome import Fetched
+from retrieval.web.pages import PageResult
 from retrieval.web.urls import fetch_key
 
 NOW = 1_900_000_000.0
@@ -37,6 +40,11 @@ def article(*paragraphs: str) -> bytes:
         f"<html><head><title>Heather</title></head><body><article><h1>Heather</h1>{text}</article></body></html>"
     )
     return page.encode()
+
+
+async def ask(pages: CachedPages, url: str = URL, **wishes: Any) -> PageResult:
+    """A page without deadline, wished age or tenant, but for the wishes."""
+    return await pages.page(url, **({"deadline": None, "max_age": None, "tenant": None} | wishes))
 
 
 LONG = (

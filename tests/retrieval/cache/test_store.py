@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,12 +22,6 @@ from retrieval.errors import CacheBusyError, CacheCorruptError, CacheError
 from tests.retrieval.cache.origins import NOW, stored_page
 
 KEY = "http://moor.example/a"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[PageStore]:
-    with PageStore(tmp_path / "cache") as store:
-        yield store
 
 
 def test_a_page_comes_back_as_it_was(store: PageStore) -> None:
@@ -219,13 +212,14 @@ def test_purging_by_age_tenant_and_all(store: PageStore) -> None:
 def test_another_writer_is_waited_for_and_then_told(tmp_path: Path) -> None:
     """Case C04: never "database is locked", but a typed error after a documented time."""
     with PageStore(tmp_path, busy_seconds=0.05) as store, store.database.writing():
-        with pytest.raises(CacheBusyError, match=r"locked by another process for 0\.05 s"):
+        with pytest.raises(CacheBusyError, match=r"locked by another writer for 0\.05 s"):
             store.put(stored_page(KEY, "A moor is wet."))
         assert store.page(None, KEY) is None
 
 
-def test_ten_threads_write_and_one_reads(store: PageStore) -> None:
+def test_ten_threads_write_and_one_reads(tmp_path: Path) -> None:
     """Case C04: no lost write, no error, and each read is one page as it was written."""
+    store = PageStore(tmp_path / "busy")
 
     def write(name: int) -> None:
         for number in range(5):
@@ -241,6 +235,7 @@ def test_ten_threads_write_and_one_reads(store: PageStore) -> None:
         thread.join()
     assert report(store).pages == 50
     assert not verify(store).faults
+    store.close()
 
 
 def test_damage_is_told(tmp_path: Path) -> None:

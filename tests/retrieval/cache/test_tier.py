@@ -27,21 +27,10 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[PageStore]:
-    with PageStore(tmp_path / "cache") as store:
-        yield store
-
-
-@pytest.fixture
 def rooms(store: PageStore) -> Iterator[Rooms]:
     rooms = Rooms(store, Hashing())
     yield rooms
     rooms.close()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -233,8 +222,14 @@ async def test_a_deadline_and_a_failing_encoder_are_typed(store: PageStore, cloc
     for number in range(40):
         store.put(page(str(number), f"The tower {number}."))
     assert not rooms.catch_up(None, seconds=-1)
+    assert rooms.catch_up(None)
     with pytest.raises(TierTimeoutError, match="no answer before the deadline"):
         await tier.retrieve(Request(query="tower", k=3, deadline=time.monotonic() - 1))
+    store.put(page("new", "A new tower."))
+    encoder.fails = True
+    answer = await tier.retrieve(Request(query="tower", k=3))
+    assert {event.kind for event in answer.events} == {"cache_index_failed", "vectors_failed"}
+    assert (answer.degraded, len(answer.hits), verify(store).pending) == (True, 3, 1)
     store.close()
     with pytest.raises(TierUnavailableError, match="was closed"):
         await tier.retrieve(Request(query="tower", k=3))
