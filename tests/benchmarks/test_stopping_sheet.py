@@ -21,7 +21,7 @@ from policies.threshold import ScoreThreshold
 from policies.utility import Utility
 from tests.benchmarks.episodes_world import episode, world
 
-PRICES = Utility()
+PRICES = Utility(wrong=1.0)
 POLICIES: dict[str, StopPolicy] = {
     "default": ScoreThreshold(answer_at=1.5),
     "twice": ScoreThreshold(answer_at=1.5),
@@ -30,7 +30,7 @@ POLICIES: dict[str, StopPolicy] = {
     "fixed-6": FixedK(6),
     "until-dry": UntilDry(),
     "oracle-support": OracleSupport(),
-    "oracle-utility": OracleUtility(),
+    "oracle-utility": OracleUtility(PRICES),
 }
 
 

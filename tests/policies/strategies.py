@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from policies import SearchState, StopPolicy, TierInfo
+from policies.bars import Bars
 from policies.calibrated import Calibration
 from policies.chance import RandomStop
 from policies.combine import AnswerAtEnd, FirstOf, MinTurns
@@ -86,6 +87,17 @@ def falling_bars() -> st.SearchStrategy[DecayingBar]:
     )
 
 
+def bars_by_turn() -> st.SearchStrategy[Bars]:
+    """None answers below the lowest threshold; some turns have no bar."""
+
+    def built(pairs: list[tuple[float | None, float | None]], last: tuple[float, float]) -> Bars:
+        upper, lower = zip(*pairs, last, strict=True)
+        return Bars(answer_at=tuple(upper), abstain_below=tuple(lower))
+
+    pair = st.tuples(st.none() | _thresholds, st.none() | _below)
+    return st.builds(built, st.lists(pair, max_size=3), st.tuples(_thresholds, _below))
+
+
 def blind_rules() -> st.SearchStrategy[StopPolicy]:
     """Rules that end a search or leave a tier without a look at any score."""
     return st.one_of(
@@ -103,6 +115,7 @@ def checked_leaves() -> st.SearchStrategy[StopPolicy]:
         st.builds(Stagnation, _counts),
         st.builds(NoGain, min_gain=st.floats(min_value=0.0, max_value=1.0), patience=_counts),
         falling_bars(),
+        bars_by_turn(),
         blind_rules().map(lambda rule: Gated(rule, LOWEST_THRESHOLD)),
         st.just(Never()),
     )

@@ -20,6 +20,8 @@ from tests.policies.strategies import calibrations, utilities
 
 AS_IT_IS = Calibration(kind="isotonic", scores=(0.0, 1.0), probabilities=(0.0, 1.0))
 """The score is the probability."""
+EVEN = Utility(wrong=1.0)
+"""A wrong answer costs what a right one is worth."""
 
 
 @given(utilities(), st.booleans(), st.booleans(), st.integers(min_value=0, max_value=9))
@@ -66,7 +68,7 @@ def test_no_probability_rests_on_nan(calibration: Calibration, score: float) -> 
 
 
 def _weighing(*hazard: float, **others: object) -> ExpectedUtility:
-    return ExpectedUtility(calibration=AS_IT_IS, hazard=hazard, **others)  # type: ignore[arg-type]
+    return ExpectedUtility(calibration=AS_IT_IS, hazard=hazard, utility=EVEN, **others)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from policies.gated import Gated
 from policies.threshold import Band, ScoreThreshold
 from tests.policies.strategies import (
     LOWEST_THRESHOLD,
+    bars_by_turn,
     blind_rules,
     falling_bars,
     policies,
@@ -31,6 +32,7 @@ def monotone_policies() -> st.SearchStrategy[StopPolicy]:
         st.builds(ScoreThreshold, answer_at=bars),
         st.builds(Band, answer_at=bars.map(lambda bar: bar + 5), abstain_below=bars),
         falling_bars(),
+        bars_by_turn(),
         blind_rules().map(lambda rule: Gated(rule, LOWEST_THRESHOLD)),
         weighing_policies(),
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from policies import StopPolicy, build_policy
+from policies.bars import Bars
 from policies.calibrated import Calibration
 from policies.errors import PolicyParameterError
 from policies.named import KNOWN_POLICIES, needs_thresholds
 
 CALIBRATION = Calibration(kind="platt", slope=2.0)
+BARS = Bars(answer_at=(None, 1.0), abstain_below=(-1.0, 0.5))
 
 
 def build(spec: str, *, unchecked: bool = False) -> StopPolicy:
@@ -23,12 +25,14 @@ def build(spec: str, *, unchecked: bool = False) -> StopPolicy:
         unchecked=unchecked,
         calibration=CALIBRATION,
         hazard=(0.3, 0.1),
+        bars=BARS,
     )
 
 
 EXPECTED = {
     "fixed-6": "FixedK(k=6)",
     "band": "FirstOf(Band(answer_at=1.0, abstain_below=0.5, min_turns=2, patience=3), Stagnation(patience=3))",
+    "bars": f"FirstOf({BARS!r}, Stagnation(patience=3))",
     "threshold": "FirstOf(ScoreThreshold(answer_at=1.0, min_turns=2), Stagnation(patience=3))",
     "never": "Never()",
     "single": "FixedK(k=1)",
@@ -44,7 +48,7 @@ EXPECTED = {
     "llm-stop": "AnswerAtEnd(part=LlmSaysStop())",
     "llm-sufficient": "FirstOf(SufficiencyPrompt(at_least=0.5), Stagnation(patience=3))",
     "utility": f"ExpectedUtility(calibration={CALIBRATION!r}, hazard=(0.3, 0.1), "
-    "utility=Utility(right=1.0, wrong=1.0, call_price=0.05), look_ahead=1, informed=0.0)",
+    "utility=Utility(right=1.0, wrong=0.5, call_price=0.05), look_ahead=1, informed=0.0)",
     "ragflow": f"RagflowLadder(calibration={CALIBRATION!r}, rungs=(0.85, 0.75, 0.65, 0.55), min_gain=0.05, "
     "patience=2)",
 }
@@ -77,7 +81,7 @@ def test_band_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("best", "Unknown policy 'best'. Known: band, decaying, fixed-K, gated-K,.*e.g. fixed-6"),
+        ("best", "Unknown policy 'best'. Known: band, bars, decaying, fixed-K, gated-K,.*e.g. fixed-6"),
         ("fixed-six", "Unknown policy 'fixed-six'"),
         ("fixed-0", "k must be a whole number of at least 1"),
         ("random", "Unknown policy 'random'.*random-0.3"),
@@ -94,6 +98,12 @@ def test_a_name_that_builds_nothing_is_refused(spec: str, message: str) -> None:
         build_policy(spec, answer_at=1.0, abstain_below=0.0)
 
 
+def test_bars_need_bars() -> None:
+    """Two thresholds do not say what a score means after each turn."""
+    with pytest.raises(PolicyParameterError, match=r"'bars' needs a bar for each turn.*'band'"):
+        build_policy("bars", answer_at=1.0, abstain_below=0.0)
+
+
 def test_utility_needs_a_hazard() -> None:
     """A calibration alone does not say what a call brings."""
     with pytest.raises(PolicyParameterError, match="hazard must hold at least 1 probability"):
@@ -104,5 +114,5 @@ def test_utility_needs_a_hazard() -> None:
 def test_only_some_policies_need_thresholds(spec: str) -> None:
     """A command line asks for thresholds only where they change the policy."""
     others = build_policy(spec, answer_at=9.0, abstain_below=8.0, min_turns=2, patience=3,
-                          calibration=CALIBRATION, hazard=(0.3, 0.1))  # fmt: skip
+                          calibration=CALIBRATION, hazard=(0.3, 0.1), bars=BARS)  # fmt: skip
     assert needs_thresholds(spec) is (others != build(spec))

@@ -19,11 +19,12 @@ from policies.opinion import LlmSaysStop
 from policies.ragflow import RagflowLadder
 from policies.stability import AnswerStability
 from policies.stagnation import NoGain
+from policies.utility import Utility
 from tests.policies.simulation import Simulation, Yield, script, steady
 
 AS_IT_IS = Calibration(kind="isotonic", scores=(0.0, 1.0), probabilities=(0.0, 1.0))
 """The score is the probability."""
-WEIGHING = ExpectedUtility(calibration=AS_IT_IS, hazard=(0.6, 0.1))
+WEIGHING = ExpectedUtility(calibration=AS_IT_IS, hazard=(0.6, 0.1), utility=Utility(wrong=1.0))
 FAMILY = [
     DecayingBar(start=0.8, end=0.5),
     FixedK(6),
