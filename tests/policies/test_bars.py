@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
-from policies import Abstain, AnswerNow, SearchOn, Widen
+from policies import Abstain, AnswerNow, SearchOn, SearchState, Widen
 from policies.bars import Bars
 from policies.errors import PolicyParameterError
 from tests.policies.looks import WEB, after, given, says
@@ -56,12 +56,13 @@ def test_late_bars_bind_early_ends_only() -> None:
 
 
 @given_by(bars_by_turn(), states(), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
-def test_a_higher_score_never_moves_the_decision_back(bars: Bars, state: object, one: float, other: float) -> None:
+def test_a_higher_score_never_moves_the_decision_back(
+    bars: Bars, state: SearchState, one: float, other: float
+) -> None:
     """Monotone from giving up over going on to answering."""
     order = {Abstain: 0, Widen: 0, SearchOn: 1, AnswerNow: 2}
     low, high = (
-        bars.decide(replace(state, scores=(score,), score_invalid=False))  # type: ignore[type-var]
-        for score in sorted((one, other))
+        bars.decide(replace(state, scores=(score,), score_invalid=False)) for score in sorted((one, other))
     )
     assert order[type(low)] <= order[type(high)]
 
