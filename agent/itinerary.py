@@ -49,6 +49,11 @@ class Itinerary:
         return self._visited[-1].price if self._visited else 0.0
 
     @property
+    def fetches(self) -> bool:
+        """Whether calls to the present tier may ask origins."""
+        return bool(self._visited) and self._visited[-1].fetches
+
+    @property
     def tried(self) -> tuple[str, ...]:
         """Queries that the present tier answered, oldest first. One that failed may be asked again."""
         return tuple(self._tried)
@@ -57,7 +62,9 @@ class Itinerary:
     def left(self) -> tuple[TierInfo, ...]:
         """Tiers not visited yet, in order."""
         return tuple(
-            TierInfo(name=tier.name, price=tier.price) for tier in self._tiers if tier not in self._visited
+            TierInfo(name=tier.name, price=tier.price, fetches=tier.fetches)
+            for tier in self._tiers
+            if tier not in self._visited
         )
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from policies import Budget
-from retrieval import Allowance, Spend
+from retrieval import Allowance, Spend, Tier
 
 T = TypeVar("T")
 
@@ -47,9 +47,9 @@ class Meter:
         """What the budget still allows."""
         return self._budget.left(self.spent(), turns=self.turns)
 
-    def affordable_calls(self, most: int, price: float) -> int:
-        """How many calls at this price fit what is left, at most `most`."""
-        affordable = self.left().calls_at(price)
+    def affordable_calls(self, most: int, tier: Tier) -> int:
+        """How many calls to a tier fit what is left, at most `most`."""
+        affordable = self.left().calls_at(tier.price, fetches=tier.fetches)
         return most if affordable is None else min(most, affordable)
 
     async def within(self, limit: float | None, work: Awaitable[T]) -> T:

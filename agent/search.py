@@ -17,7 +17,7 @@ from policies import (
     Widen,
     enforce,
 )
-from retrieval import Event, EvidenceSet, Passage, Ranking, Request, Tier
+from retrieval import Allowance, Event, EvidenceSet, Passage, Ranking, Request, Tier
 from retrieval.compute import in_worker
 
 from .answering import Answered, answer_and_verify
@@ -117,11 +117,12 @@ class Search:
     async def _turn(self, plan: Plan) -> Settled:
         """Ask the planned queries, take in what is new, score, decide, and plan the next turn."""
         started, tier = self._parts.clock(), self._itinerary.tier
-        queries = plan.queries[: self._meter.affordable_calls(len(plan.queries), tier.price)]
+        queries = plan.queries[: self._meter.affordable_calls(len(plan.queries), tier)]
         seeds = [plan.seeds[place :: len(queries)] for place in range(len(queries))]
+        shares = self._meter.left().shares_of_fetches(len(queries))
         outcomes = await call_tier(
             tier,
-            [self._request(tier, query, own) for query, own in zip(queries, seeds, strict=True)],
+            [self._request(tier, *own) for own in zip(queries, seeds, shares, strict=True)],
             seconds_left=lambda: self._meter.left().seconds,
         )
         self._take_in(outcomes)
@@ -130,7 +131,7 @@ class Search:
         await self._emit_turn(tier.name, plan, outcomes, settled, scored=scored, started=started)
         return settled
 
-    def _request(self, tier: Tier, query: str, seeds: tuple[str, ...]) -> Request:
+    def _request(self, tier: Tier, query: str, seeds: tuple[str, ...], share: Allowance) -> Request:
         exclude = frozenset(self._evidence.ids) if self._parts.settings.exclude_known else frozenset[str]()
         sufficiency = self._assessment.sufficiency
         return Request(
@@ -140,7 +141,7 @@ class Search:
             gaps=tuple(gap.text for gap in sufficiency.gaps) if sufficiency else (),
             seeds=seeds,
             exclude=exclude,
-            budget=self._meter.left(),
+            budget=share,
         )
 
     def _take_in(self, outcomes: Sequence[Outcome]) -> None:
@@ -202,6 +203,7 @@ class Search:
             new_passages=tuple(self._new_counts),
             passages=len(self._evidence),
             tier_price=self._itinerary.price,
+            tier_fetches=self._itinerary.fetches,
             tier_turns=self._itinerary.turns,
             observations=dict(self._assessment.observations),
             spend=self._meter.spent(),

@@ -34,9 +34,12 @@ class Budget:
     """Tokens of language models; checked before a turn."""
     max_price: float | None = None
     """In the unit of the tiers' prices; checked before each call. Tiers that cost nothing may always be asked."""
+    max_fetches: int | None = None
+    """Requests to origins on the web; checked before each call, and the queries of a turn share what is left. Tiers
+    that fetch nothing may always be asked."""
 
     def __post_init__(self) -> None:
-        for name in ("max_turns", "max_calls", "max_tokens"):
+        for name in ("max_turns", "max_calls", "max_tokens", "max_fetches"):
             count = getattr(self, name)
             if count is not None:
                 require_whole("Budget", name, count, at_least=0, remedy=_UNLIMITED)
@@ -53,6 +56,7 @@ class Budget:
             seconds=None if self.max_seconds is None else self.max_seconds - spend.seconds,
             tokens=None if self.max_tokens is None else self.max_tokens - spend.tokens,
             price=None if self.max_price is None else self.max_price - spend.price,
+            fetches=None if self.max_fetches is None else self.max_fetches - spend.fetches,
         )
 
 
@@ -90,16 +94,24 @@ def _blocked(state: SearchState) -> str | None:
         return "no_evidence"
     if state.nothing_to_ask:
         return "nothing_to_ask"
-    if state.left.calls_at(state.tier_price) == 0:
-        return "budget_price"
+    if state.calls_left == 0:
+        return _used_up(state.left, state.tier_price)
     return None
 
 
+def _used_up(left: Allowance, *prices: float) -> str:
+    """What forbids a call that nothing else forbids: the price, where no price pays one, else the fetches."""
+    return "budget_price" if all(left.calls_at(price) == 0 for price in prices) else "budget_fetches"
+
+
 def _widened(wish: Widen, state: SearchState) -> Widen | Abstain:
-    """To the tier that was asked for, else to the first one that the price left can pay."""
+    """To the tier that was asked for, else to the first one that what is left can pay."""
     names = [tier.name for tier in state.tiers_within_reach]
     if not names:
-        return Abstain(reason=_end(wish, state, "budget_price") if state.tiers_left else wish.reason)
+        if not state.tiers_left:
+            return Abstain(reason=wish.reason)
+        code = _used_up(state.left, *(tier.price for tier in state.tiers_left))
+        return Abstain(reason=_end(wish, state, code))
     return wish if wish.tier in names else Widen(reason=wish.reason, tier=names[0])
 
 

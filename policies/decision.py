@@ -20,6 +20,7 @@ ReasonCode: TypeAlias = Literal[
     "never", "below_band", "stagnation", "no_gain", "low_novelty", "not_worth_it", "oracle_hopeless",
     "no_evidence", "nothing_to_ask", "tier_failed", "score_invalid",
     "budget_turns", "budget_calls", "budget_seconds", "budget_tokens", "budget_price",
+    "budget_fetches",
     # after an answer was produced
     "not_verified", "answer_failed",
 ]  # fmt: skip

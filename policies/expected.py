@@ -86,13 +86,15 @@ class ExpectedUtility:
         if not isinstance(enforce(wish, state), SearchOn):
             return None
         hazards = self.hazard[min(state.tier_turns, len(self.hazard) - 1) :]
-        return self._worth(probability, hazards, state.tier_price, state.left.calls_at(state.tier_price))
+        return self._worth(probability, hazards, state.tier_price, state.calls_left)
 
     def _elsewhere(self, probability: float, state: SearchState, values: dict[str, float]) -> Widen | Abstain:
         """To the tier that is worth most, or nowhere."""
         reachable = state.tiers_within_reach if can_go_on(state) else ()
         worth = {
-            tier.name: self._worth(probability, self.hazard, tier.price, state.left.calls_at(tier.price))
+            tier.name: self._worth(
+                probability, self.hazard, tier.price, state.left.calls_at(tier.price, fetches=tier.fetches)
+            )
             for tier in reachable
         }
         best = max(worth, key=lambda name: worth[name], default=None)

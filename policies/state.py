@@ -16,6 +16,8 @@ class TierInfo:
     name: str
     price: float = 0.0
     """Price of one call, in the user's unit."""
+    fetches: bool = False
+    """Whether its calls may ask origins on the web."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class SearchState:
     """Distinct passages so far, |E|."""
     tier_price: float = 0.0
     """Price of one call to the present tier."""
+    tier_fetches: bool = False
+    """Whether calls to the present tier may ask origins on the web."""
     tier_turns: int = 0
     """Turns on the present tier."""
     observations: Mapping[str, float] = field(default_factory=dict)
@@ -52,10 +56,16 @@ class SearchState:
 
     @property
     def tiers_within_reach(self) -> tuple[TierInfo, ...]:
-        """Tiers not tried yet that what is left of the price pays at least one call of, in order."""
+        """Tiers not tried yet that what is left of price and fetches pays at least one call of, in order."""
         if not self.tiers_left:
             return ()
-        return tuple(tier for tier in self.tiers_left if self.left.calls_at(tier.price) != 0)
+        left = self.left
+        return tuple(tier for tier in self.tiers_left if left.calls_at(tier.price, fetches=tier.fetches) != 0)
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls to the present tier the budget still pays; None = unlimited."""
+        return self.left.calls_at(self.tier_price, fetches=self.tier_fetches)
 
     @property
     def score(self) -> float | None:

@@ -23,6 +23,8 @@ class Tier:
     """Passages asked for in one call."""
     price: float = 0.0
     """Price of one call in the user's own unit; policies weigh it and budgets count it."""
+    fetches: bool = False
+    """Whether calls may ask origins on the web: a budget of fetches bounds such tiers and no others."""
     timeout_seconds: float = 30.0
     """The longest that one call may take; the search's own budget may cut it shorter."""
 

@@ -100,7 +100,7 @@ class WebTier:
         errand = Errand(
             links=answer.links,
             pages=self._settings.pages,
-            fetches=getattr(request.budget, "fetches", None),
+            fetches=request.budget.fetches,
             until=until,
             max_age=request.max_age,
             tenant=request.tenant,
