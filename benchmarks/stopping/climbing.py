@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from policies.bars import Bars
@@ -20,36 +21,51 @@ _Bar: TypeAlias = float | None
 def climb(tuner: Tuner, *, turns: int = TURNS, refusal_price: float = 0.0) -> Bars:
     """Coordinate ascent: each bar in turn goes to the level that is best with the others as they are.
 
-    It begins with no bars but one in the middle of the scores at the last turn, and ends when a whole round
-    changes nothing. Deterministic; a local optimum.
+    It begins twice with no bar but one at the last turn, in the middle of the scores and where that one bar is best,
+    ends when a whole round changes nothing, and takes the better outcome. Deterministic; a local optimum.
 
     Args:
         tuner: Training searches, and the levels that are tried.
         turns: At least 1.
         refusal_price: See `Tuner.merit`.
     """
-    levels: Sequence[_Bar] = (None, *tuner.on.fine)
-    middle = tuner.on.fine[len(tuner.on.fine) // 2]
-    upper: list[_Bar] = [*([None] * (turns - 1)), middle]
+
+    def merit(bars: Bars) -> Merit | None:
+        return tuner.merit(bars, refusal_price=refusal_price)
+
+    levels = tuner.on.fine
+    flat = max(
+        levels, key=lambda level: _order(merit(_bars([None] * (turns - 1) + [level], [None] * (turns - 1))))
+    )
+    found = [_climbed(levels, start, turns, merit) for start in dict.fromkeys((levels[len(levels) // 2], flat))]
+    return max(found, key=lambda bars: _order(merit(bars)))
+
+
+def _climbed(levels: Sequence[float], start: float, turns: int, merit: Callable[[Bars], Merit | None]) -> Bars:
+    """To the top, from one bar at the last turn."""
+    upper: list[_Bar] = [*([None] * (turns - 1)), start]
     lower: list[_Bar] = [None] * (turns - 1)
-
-    def merit() -> Merit | None:
-        return tuner.merit(_bars(upper, lower), refusal_price=refusal_price)
-
-    best = merit()
+    best = _order(merit(_bars(upper, lower)))
     for _ in range(SWEEPS):
         before = best
         for row, place in _coordinates(upper, lower):
             kept = row[place]
-            for level in levels:
+            for level in (None, *levels):
                 row[place] = level
-                found = None if upper[-1] is None or _crossed(upper, lower) else merit()
-                if found is not None and (best is None or found > best):
+                if upper[-1] is None or _crossed(upper, lower):
+                    continue
+                found = _order(merit(_bars(upper, lower)))
+                if found > best:
                     best, kept = found, level
             row[place] = kept
         if best == before:
             break
     return _bars(upper, lower)
+
+
+def _order(merit: Merit | None) -> Merit:
+    """What leaves the record comes last."""
+    return (-math.inf, 0.0) if merit is None else merit
 
 
 def _coordinates(upper: list[_Bar], lower: list[_Bar]) -> Iterator[tuple[list[_Bar], int]]:
