@@ -21,7 +21,7 @@ _Bar: TypeAlias = float | None
 def climb(tuner: Tuner, *, turns: int = TURNS, refusal_price: float = 0.0) -> Bars:
     """Coordinate ascent: each bar in turn goes to the level that is best with the others as they are.
 
-    It begins twice with no bar but one at the last turn, in the middle of the scores and where that one bar is best,
+    It begins twice with no bar but one at the last turn, in the middle of the scores and where that bar is best,
     ends when a whole round changes nothing, and takes the better outcome. Deterministic; a local optimum.
 
     Args:
