@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,9 @@ def run_replay(options: ReplayOptions) -> Report:
         raise SettingsError("The runs hold no search that can be used: see the faults of their lines.")
     _require_apart(run.searches, training.searches)
     entries = _entries(run, training, options)
+    begun = time.process_time()
     plays = dict(_played([*entries, Entry(name=UNTIL_DRY, policy=UntilDry())], run.searches))
+    speed = _speed(plays, time.process_time() - begun)
     parts = make_parts(run.searches, plays, options.utility, draws=options.draws, seed=options.seed)
     if options.out is not None:
         _write(options.out, end_lines(run.searches, plays, options.utility))
@@ -80,7 +83,7 @@ def run_replay(options: ReplayOptions) -> Report:
     ]
     return Report(
         benchmark="replay",
-        settings=_settings(options, run, entries) | {"curves": curves(parts, entries)},
+        settings=_settings(options, run, entries) | speed | {"curves": curves(parts, entries)},
         seed=options.seed,
         rows=rows,
         failures=fault_counts([*run.faults, *training.faults]),
@@ -119,6 +122,12 @@ def _played(entries: Sequence[Entry], searches: Sequence[Search]) -> Iterator[tu
     for entry in entries:
         if entry.policy is not None:
             yield entry.name, play(entry.policy, searches)
+
+
+def _speed(plays: Mapping[str, Played], seconds: float) -> dict[str, Any]:
+    """How many searches were decided in a second of one core, all policies together."""
+    decided = sum(len(played.answered) for played in plays.values())
+    return {"decisions": decided, "decisions_per_second": round(decided / seconds) if seconds else None}
 
 
 def _require_apart(compared: Sequence[Search], training: Sequence[Search]) -> None:
