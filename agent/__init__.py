@@ -3,10 +3,11 @@
 from .build import open_agent
 from .config import Settings, load_settings
 from .errors import AgentError
-from .loop import SearchAgent, TurnStream
+from .loop import SearchAgent
 from .parts import LoopSettings
 from .result import SearchResult, Turn
 from .seams import Answer, Citation, Plan
+from .stream import TurnStream
 
 __all__ = [
     "AgentError",

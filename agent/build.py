@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policies import StopPolicy
-from retrieval import Tier
-from retrieval.index import LocalIndex, LocalTier
 from rinse import RinseScorer
 
 from .answer import ExtractiveAnswerer
 from .config import Settings, load_settings
-from .errors import ConfigError
 from .identity import search_identity
 from .loop import SearchAgent
 from .observe import ProbeObserver
+from .opening import open_tiers
 from .parts import LoopSettings
 from .policy import budget_of, choose_policy
 from .query import GapPlanner
@@ -29,48 +27,42 @@ if TYPE_CHECKING:
 
 
 def open_agent(index: Path | str | None = None, *, settings: Settings | None = None) -> SearchAgent:
-    """An agent over the local index in the folder `index`, with the default scorer and the parts that are set.
+    """An agent over the tiers that are set, the local index alone by default, with the default scorer.
 
-    Blocking: opens the index and loads the backbone (a few seconds the first time). With a planner or an answerer
-    "llm" the agent holds connections: use it as `async with open_agent(...) as agent:`, or call `run_sync`.
+    Blocking: opens the tiers and loads the backbone (a few seconds the first time). With the tier "web", and with
+    a planner or an answerer "llm", the agent holds connections: use it as `async with open_agent(...) as agent:`,
+    or call `run_sync`.
 
     Args:
         index: Folder of the index; None = the one that the settings name.
         settings: None = read flags from nowhere, `SUFFICIT_*` and `sufficit.toml`.
 
     Raises:
-        ConfigError: no index is named, a setting is out of range, or a language model is wanted and no endpoint
-            set.
-        RetrievalError: the index or the backbone cannot be opened; says what to do.
+        ConfigError: a tier lacks what it needs, as an index that is not named; a setting is out of range; or a
+            language model is wanted and no endpoint set.
+        RetrievalError: the index, the cache or the backbone cannot be opened; says what to do.
         PolicyError: the policy cannot be built from the settings.
         CertificateError: the certificate cannot be read, or belongs to other searches.
         RinseError: the scorer's profile cannot be read, or belongs to another encoder.
     """
     settings = settings or load_settings()
     folder = Path(index) if index is not None else settings.index
-    if folder is None:
-        raise ConfigError(
-            'No index is named. Pass --index DIR, set SUFFICIT_INDEX, or write index = "DIR" into sufficit.toml; '
-            "build one with: sufficit index build CORPUS --out DIR"
-        )
     client = _client(settings)  # a fault of the settings shows before the wait
-    local = LocalIndex.open(folder)
-    local.warm()
-    scorer = RinseScorer.small(encoder=local.encoder)
-    tiers = [Tier(name="local", retriever=LocalTier(local), k=settings.k)]
+    opened = open_tiers(settings, folder)
+    scorer = RinseScorer.small(encoder=opened.encoder)
     identity = search_identity(
         scorer=scorer.fingerprint,
-        tiers=tiers,
+        tiers=opened.tiers,
         budget=settings.budget,
         queries_per_turn=settings.queries_per_turn,
         planner=settings.planner,
-        index=local.info,
+        index=opened.index.info if opened.index else None,
     )
     policy = choose_policy(settings, identity)
     views = Views()
-    ranker, answerer = ChainRanker(views=views), ExtractiveAnswerer(local.encoder)
+    ranker, answerer = ChainRanker(views=views), ExtractiveAnswerer(opened.encoder)
     return SearchAgent(
-        tiers=tiers,
+        tiers=opened.tiers,
         scorer=scorer,
         policy=policy,
         budget=budget_of(settings, policy),
@@ -79,7 +71,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         observers=_observers(settings, policy, client, ProbeObserver(answerer, ranker), ranker),
         ranker=ranker,
         settings=_loop_settings(settings, client),
-        connections=[client] if client else [],
+        connections=[*opened.connections, *([client] if client else [])],
     )
 
 
@@ -130,7 +122,9 @@ def _observers(
 
 def _loop_settings(settings: Settings, client: ChatClient | None) -> LoopSettings:
     """The loop waits longer than the model may take, so that the simpler part has its turn where it fails."""
-    usual = LoopSettings(queries_per_turn=settings.queries_per_turn)
+    usual = LoopSettings(
+        queries_per_turn=settings.queries_per_turn, max_age=settings.max_age, tenant=settings.tenant
+    )
     wait = client.endpoint.timeout_seconds if client else 0.0
     return replace(
         usual,

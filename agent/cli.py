@@ -13,8 +13,10 @@ from rich.console import Console
 
 from retrieval.text import encodable
 
-from .cli_errors import reported
+from .cli_cache import cache_app
 from .cli_calibrate import add_calibrate
+from .cli_errors import reported
+from .cli_fetch import fetch
 from .cli_fit import add_fit
 from .cli_index import index_app
 from .cli_trace import trace_app
@@ -41,6 +43,8 @@ app = typer.Typer(
 )
 app.add_typer(index_app, name="index")
 app.add_typer(trace_app, name="trace")
+app.add_typer(cache_app, name="cache")
+app.command()(fetch)
 add_calibrate(app)
 add_fit(app)
 
@@ -88,6 +92,21 @@ def ask(
         float | None, typer.Option(help=f"Longest search, in seconds of wall clock. {_default('max_seconds')}")
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of a language model in the search.")] = None,
+    tiers: Annotated[
+        str | None,
+        typer.Option(help="Where to search, in order, by comma: local (default), cache, web. See docs/tiers.md."),
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder of the coverage cache; what the web tier fetches is stored in it.")
+    ] = None,
+    sites: Annotated[
+        str | None, typer.Option(help="Hosts that the web tier keeps to, by comma; default: all.")
+    ] = None,
+    max_fetches: Annotated[int | None, typer.Option(help="Most requests to web sites in the search.")] = None,
+    max_age: Annotated[
+        float | None, typer.Option(help="Oldest content of use from cache and web, in seconds.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose part of the cache is read and filled.")] = None,
     k: Annotated[int | None, typer.Option(help=f"Passages that one call asks for. {_default('k')}")] = None,
     planner: Annotated[
         str | None, typer.Option(help="What plans the queries: gap (default), or llm, set under [llm].")
@@ -113,9 +132,12 @@ def ask(
             "abstain_below": abstain_below, "min_turns": min_turns, "max_turns": max_turns,
             "max_calls": max_calls, "max_seconds": max_seconds,
             "max_tokens": max_tokens, "k": k, "planner": planner, "answerer": answerer, "trace": trace,
+            "tiers": tiers, "max_fetches": max_fetches, "max_age": max_age, "tenant": tenant,
+            "web": None if sites is None else {"sites": sites},
+            "cache": None if cache is None else {"folder": cache},
         }
     )  # fmt: skip
-    with Console(stderr=True).status("Opening the index and loading the model …"):
+    with Console(stderr=True).status("Opening the tiers and loading the model …"):
         agent = open_agent(settings=settings)
     asyncio.run(_ask(agent, question, settings.trace, as_json=as_json))
 

@@ -34,7 +34,9 @@ cache_app = typer.Typer(
     rich_markup_mode=None,
 )
 
-CacheOption = Annotated[Path, typer.Option("--cache", help="The folder of the cache.", envvar="SUFFICIT_CACHE")]
+CacheOption = Annotated[
+    Path, typer.Option("--cache", help="The folder of the cache.", envvar="SUFFICIT_CACHE_FOLDER")
+]
 TenantOption = Annotated[
     str | None, typer.Option(help="On whose behalf; tenants share nothing. Default: the nameless tenant.")
 ]
@@ -57,7 +59,8 @@ def warm(
         float | None, typer.Option(min=0, help="Ask the origin about pages older than this, in seconds.")
     ] = None,
     contact: Annotated[
-        str, typer.Option(help="Where a site's owner reaches you, for the User-Agent.", envvar="SUFFICIT_CONTACT")
+        str,
+        typer.Option(help="Where a site's owner reaches you, for the User-Agent.", envvar="SUFFICIT_WEB_CONTACT"),
     ] = "",
     allow_private: Annotated[
         list[str] | None, typer.Option(help="A host of yours that may have a private address; may be repeated.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,23 +19,12 @@ from pydantic_settings import (
 
 from policies import Budget
 
+from .config_tiers import KEY_VARIABLE, CacheSection, OverrideSection, TierNames, WebSection, listed
 from .errors import ConfigError
 from .llm.endpoint import Endpoint, LimitField, OptionalField
 
 PREFIX = "SUFFICIT_"
 FILE = Path("sufficit.toml")
-
-
-def _listed(value: object) -> object:
-    """A list in the environment: by comma, or in JSON."""
-    if not isinstance(value, str):
-        return value
-    if not value.lstrip().startswith("["):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    try:
-        return json.loads(value)
-    except ValueError as error:
-        raise ValueError("no list; expected e.g. seed,temperature") from error
 
 
 class LlmSettings(BaseModel):
@@ -54,7 +42,7 @@ class LlmSettings(BaseModel):
     max_tokens: int = Field(default=500, ge=1, description="Longest completion.")
     context_tokens: int = Field(default=3_000, ge=200, description="For the passages of one prompt.")
     seed: int = Field(default=0, description="Sent to the server.")
-    without: Annotated[frozenset[OptionalField], NoDecode, BeforeValidator(_listed)] = Field(
+    without: Annotated[frozenset[OptionalField], NoDecode, BeforeValidator(listed)] = Field(
         default=frozenset(),
         description="Fields that the server refuses: logprobs, response_format, seed, temperature.",
     )
@@ -69,8 +57,8 @@ class LlmSettings(BaseModel):
         if self.url is None or self.model is None:
             raise ConfigError(
                 'A planner or answerer "llm", and a policy llm-..., needs an endpoint. Set url and model under '
-                "[llm] in sufficit.toml, or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants one, in "
-                "SUFFICIT_LLM_KEY."
+                "[llm] in sufficit.toml, or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants "
+                "one, in SUFFICIT_LLM_KEY."
             )
         return Endpoint(
             url=self.url,
@@ -100,6 +88,7 @@ class Settings(BaseSettings):
         toml_file=FILE,
     )
 
+    tiers: TierNames = Field(default=("local",), description="Where to search, in order: local, cache, web.")
     index: Path | None = Field(default=None, description="Folder of the local index.")
     k: int = Field(default=5, ge=1, le=1000, description="Passages that one call asks for.")
     policy: str | None = Field(
@@ -124,9 +113,19 @@ class Settings(BaseSettings):
     max_calls: int | None = Field(default=6, ge=0)
     max_seconds: float | None = Field(default=120.0, ge=0, allow_inf_nan=False)
     max_tokens: int | None = Field(default=None, ge=0, description="Tokens of language models in one search.")
+    max_fetches: int | None = Field(default=None, ge=0, description="Requests to origins in one search.")
+    max_age: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Oldest content of use from cache and web, in seconds.",
+    )
+    tenant: str | None = Field(default=None, min_length=1, description="Whose part of the cache is used.")
     planner: Literal["gap", "llm"] = Field(default="gap", description="What plans the queries.")
     answerer: Literal["extractive", "llm"] = Field(default="extractive", description="What answers.")
     llm: LlmSettings = Field(default_factory=LlmSettings)
+    web: WebSection = Field(default_factory=WebSection)
+    cache: CacheSection = Field(default_factory=CacheSection)
     trace: Path | None = Field(default=None, description="File or folder for the record of a search.")
 
     @classmethod
@@ -149,6 +148,7 @@ class Settings(BaseSettings):
             max_calls=self.max_calls,
             max_seconds=self.max_seconds,
             max_tokens=self.max_tokens,
+            max_fetches=self.max_fetches,
         )
 
 
@@ -163,6 +163,11 @@ class _File(TomlConfigSettingsSource):
                 "SUFFICIT_LLM_KEY; if the file was shared, replace the key too."
             )
         return data
+
+
+_SECTIONS: Mapping[str, type[BaseModel]] = {"llm": LlmSettings, "web": WebSection, "cache": CacheSection}
+_KEYS = frozenset({KEY_VARIABLE})
+"""Secrets that are no settings: whoever needs one reads it from the environment at each use."""
 
 
 def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
@@ -183,14 +188,15 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
 
 
 def _check_environment() -> None:
-    own = {name for name in Settings.model_fields if name != "llm"}
-    known = own | {f"llm_{name}" for name in LlmSettings.model_fields}
+    own = Settings.model_fields.keys() - _SECTIONS.keys()
+    known = own | {f"{section}_{name}" for section, model in _SECTIONS.items() for name in model.model_fields}
     for name in os.environ:
         key = name.removeprefix(PREFIX).lower()
-        if name.startswith(PREFIX) and key not in known:
-            section = "llm_" if key.startswith("llm_") else ""
-            names = LlmSettings.model_fields if section else known
-            hint = _hint(key.removeprefix(section), names, prefix=PREFIX + section.upper(), upper=True)
+        if name.startswith(PREFIX) and key not in known and name not in _KEYS:
+            section = next((one for one in _SECTIONS if key.startswith(f"{one}_")), "")
+            names = _SECTIONS[section].model_fields.keys() if section else known
+            start = f"{section}_" if section else ""
+            hint = _hint(key.removeprefix(start), names, prefix=PREFIX + start.upper(), upper=True)
             raise ConfigError(f"Unknown setting {name} in the environment.{hint}")
 
 
@@ -206,23 +212,30 @@ def _explain(error: ValidationError) -> str:
 
 
 def _hint_in_file(key: str) -> str:
-    """What to write into the file in place of `key`, `llm.` in front of one that stands under [llm]."""
+    """What to write into the file in place of `key`, with `llm.` in front of one that stands under [llm]."""
     section, _, name = key.rpartition(".")
-    bare = name.removeprefix("llm_")
-    if bare == "key":
-        return " Delete it there: a key is read from SUFFICIT_LLM_KEY in the environment only."
-    in_llm = LlmSettings.model_fields.keys() - {"key"}
-    if section:
-        return _hint(bare, in_llm)
-    if bare in in_llm:
-        return f" Did you mean {bare} under [llm]?"
-    return _hint(name, Settings.model_fields)
+    for variable, names in {"SUFFICIT_LLM_KEY": {"key", "llm_key"}, KEY_VARIABLE: {"brave_key"}}.items():
+        if name in names:
+            return f" Delete it there: a key is read from {variable} in the environment only."
+    if section in _SECTIONS:
+        return _hint(name.removeprefix(f"{section}_"), _names_in(section))
+    for other in () if section else _SECTIONS:
+        if (bare := name.removeprefix(f"{other}_")) in _names_in(other):
+            return f" Did you mean {bare} under [{other}]?"
+    return _hint(name, OverrideSection.model_fields if section else Settings.model_fields)
+
+
+def _names_in(section: str) -> set[str]:
+    """What may stand in a section of the file."""
+    return _SECTIONS[section].model_fields.keys() - {"key"}
 
 
 def _may_hold_key(setting: str) -> bool:
-    """Whether the value of `[llm]`, or of a setting in it that is not known, may be or hold a key."""
+    """Whether the value of a section, or of a setting in it that is not known, may be or hold a key."""
     section, _, name = setting.partition(".")
-    return section == "llm" and (name == "key" or name.partition(".")[0] not in LlmSettings.model_fields)
+    if section not in _SECTIONS:
+        return False
+    return name in {"key", "brave"} or name.partition(".")[0] not in _SECTIONS[section].model_fields
 
 
 def _hint(key: str, known: Iterable[str], *, prefix: str = "", upper: bool = False) -> str:

@@ -36,11 +36,18 @@ class LoopSettings:
     """How often a verifier may send the loop back to search."""
     grace_seconds: float = 2.0
     """How long a cancelled search waits for its parts to let go."""
+    credit_seconds: float = 2.0
+    """How long a search that asked a cache waits, at its end, until the cache has heard what its passages were
+    worth; what takes longer is finished behind it. See `agent.credit`."""
+    max_age: float | None = None
+    """Oldest content of use in seconds, for searches that name none; None = any age."""
+    tenant: str | None = None
+    """On whose behalf a search runs that names nobody; None = the nameless tenant."""
 
     def __post_init__(self) -> None:
         if self.queries_per_turn not in {1, 2}:
             raise ConfigError(f"queries_per_turn must be 1 or 2, it is {self.queries_per_turn}.")
-        for name in ("plan_seconds", "observe_seconds", "answer_seconds", "grace_seconds"):
+        for name in ("plan_seconds", "observe_seconds", "answer_seconds", "grace_seconds", "credit_seconds"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be a positive number of seconds, it is {getattr(self, name)}.")
         if self.max_reviews < 0:

@@ -9,7 +9,6 @@ from typing import Literal
 from policies import (
     Abstain,
     AnswerNow,
-    Budget,
     Decision,
     Reason,
     SearchOn,
@@ -17,13 +16,15 @@ from policies import (
     Widen,
     enforce,
 )
-from retrieval import Allowance, Event, EvidenceSet, Passage, Ranking, Request, Tier
+from retrieval import Allowance, Event, EvidenceSet, Ranking, Request, Tier
 from retrieval.compute import in_worker
+from retrieval.web.visits import one_search
 
 from .answering import Answered, answer_and_verify
 from .assess import Assessment
 from .calls import Outcome, call_tier
 from .errors import TraceError
+from .inquiry import Inquiry
 from .itinerary import Itinerary
 from .meter import Meter
 from .parts import Parts
@@ -56,22 +57,20 @@ class Search:
     def __init__(
         self,
         parts: Parts,
-        question: str,
+        inquiry: Inquiry,
         *,
-        given: Sequence[Passage],
-        tiers: Sequence[Tier],
-        budget: Budget,
         trace: TraceSink,
         emit: Emit,
     ) -> None:
         self._parts = parts
-        self._question = question
-        self._itinerary = Itinerary(tiers)
+        self._inquiry = inquiry
+        self._question = inquiry.question
+        self._itinerary = Itinerary(inquiry.tiers)
         self._trace = trace
         self._emit = emit
-        self._meter = Meter(budget, parts.clock)
-        self._assessment = Assessment(parts, self._meter, question)
-        self._evidence = EvidenceSet.of(given)
+        self._meter = Meter(inquiry.budget, parts.clock)
+        self._assessment = Assessment(parts, self._meter, inquiry.question)
+        self._evidence = EvidenceSet.of(inquiry.given)
         self._rankings: list[tuple[str, ...]] = [self._evidence.ids]
         self._new_counts: list[int] = []
         self._turns: list[Turn] = []
@@ -81,6 +80,10 @@ class Search:
 
     async def run(self) -> SearchResult:
         """Search until the policy or a budget ends it. Each turn is traced, then emitted, as it completes."""
+        with one_search():
+            return await self._run()
+
+    async def _run(self) -> SearchResult:
         settled = await self._begin()
         reviews = 0
         while True:
@@ -142,6 +145,8 @@ class Search:
             seeds=seeds,
             exclude=exclude,
             budget=share,
+            max_age=self._inquiry.max_age,
+            tenant=self._inquiry.tenant,
         )
 
     def _take_in(self, outcomes: Sequence[Outcome]) -> None:
