@@ -254,6 +254,7 @@ def _explained(error: Exception) -> Exception:
 
 
 from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401  # its commands join `app`
+from . import cli_coverage as _cli_coverage  # noqa: E402, F401
 from . import cli_data as _cli_data  # noqa: E402, F401
 from . import cli_faults as _cli_faults  # noqa: E402, F401
 from . import cli_record as _cli_record  # noqa: E402, F401

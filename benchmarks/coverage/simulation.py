@@ -1,0 +1,248 @@
+"""`python -m benchmarks coverage`: every strategy over one stream, then the figures."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.config import Settings, load_settings
+from retrieval import Passage
+from retrieval.corpora import open_corpus
+from retrieval.corpora.document import passages
+from retrieval.index.encoder import TransformerEncoder
+from retrieval.text import query_key
+from retrieval.web.chunks import MAX_WORDS
+
+from ..datasets import Record, load_records
+from ..datasets.reading import fault_counts
+from ..environment import versions
+from ..errors import SettingsError
+from ..output import Report, Row
+from ..progress import counted
+from .desk import Clock, Desk
+from .figures import MATCHED, best_similarity, comparison_rows, strategy_rows
+from .lines import CoverageFile, Line
+from .needs import find_needs, judged
+from .origin import Origin, running
+from .replay import Course, course, replay
+from .shared_work import SharedWork
+from .strategies import NEVER, Always, CoverageVerdict, Nearest, OnlyTtl, Oracle, Similarity, Strategy
+from .stream import Ask, make_stream
+from .tuning import best_threshold, support_recall
+from .world import World, build_world
+
+COVERAGE = "coverage"
+SIMILARITIES: Mapping[str, Nearest] = {"similarity-question": "question", "similarity-passage": "passage"}
+PLAIN: Mapping[str, Callable[[Desk], Strategy]] = {
+    "always": Always,
+    COVERAGE: CoverageVerdict,
+    "ttl": OnlyTtl,
+    "oracle": Oracle,
+}
+"""In this order; similarity comes last, since it is tuned to the support recall of coverage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageOptions:
+    """What is simulated.
+
+    Raises:
+        SettingsError: too short a stream.
+    """
+
+    records: tuple[Path, ...]
+    """Questions with the passages that they need."""
+    corpus: Path | None = None
+    """More passages for the sites."""
+    questions: int = 200
+    """Length of the stream."""
+    others: int = 4_000
+    """Passages of the corpus that are added, drawn by the seed."""
+    interval: float = 600.0
+    """Simulated seconds between two questions."""
+    seed: int = 0
+    out: Path | None = None
+    """Run file; strategies that it holds whole are not run again."""
+
+    def __post_init__(self) -> None:
+        if self.questions < 4:
+            raise SettingsError(f"A stream of {self.questions} questions has no halves to speak of; ask for more.")
+
+
+def run_coverage(options: CoverageOptions, *, settings: Settings | None = None) -> Report:
+    """Simulate, judge and sum up. Blocking; progress goes to stderr.
+
+    Raises:
+        DatasetError, CorpusError, RunFileError, BackboneError: see there.
+        SettingsError: the records are too few, or the origin did not start.
+    """
+    settings = settings or _settings()
+    loaded = load_records(options.records)
+    distinct = {query_key(record.question): record for record in reversed(loaded.records)}  # the first one counts
+    stream, world = _laid_out(list(reversed(distinct.values())), options)
+    needs = find_needs({(ask.record.dataset, ask.record.id): ask.record for ask in stream}.values(), world)
+    left_out = len(stream) - len(judged(stream, needs))
+    stream = tuple(dataclasses.replace(ask, number=place) for place, ask in enumerate(judged(stream, needs)))
+    way = course(stream, needs, world, interval=options.interval)
+    depends_on = _depends_on(options, settings)
+    file = None if options.out is None else CoverageFile(options.out, depends_on)
+    with running(world) as origin, tempfile.TemporaryDirectory() as folder:
+        encoder = TransformerEncoder.named()
+        encoder.encode(["The model is loaded before anybody waits for it."])
+        work = SharedWork(encoder)
+        lines, thresholds = _Runs(
+            origin=origin, work=work, settings=settings, way=way, folder=Path(folder), file=file
+        ).all()
+    second = {name: own[len(own) // 2 :] for name, own in lines.items()}
+    best = best_similarity(second, COVERAGE, list(SIMILARITIES))
+    pairs = [(COVERAGE, name) for name in (*SIMILARITIES, "always", "ttl", "oracle")]
+    rows: list[Row] = [
+        *strategy_rows(second, seed=options.seed),
+        *comparison_rows(second, pairs, seed=options.seed),
+    ]
+    chosen = {"thresholds": thresholds, "best_similarity": best, "pages": len(world.pages), "left_out": left_out}
+    return Report(
+        benchmark="coverage",
+        settings=depends_on | chosen,
+        seed=options.seed,
+        rows=rows,
+        failures=fault_counts(loaded.faults),
+    )
+
+
+def _settings() -> Settings:
+    """The user's settings with no limit on time: a slow machine must not change an outcome."""
+    return load_settings().model_copy(update={"max_seconds": None})
+
+
+def _laid_out(records: Sequence[Record], options: CoverageOptions) -> tuple[tuple[Ask, ...], World]:
+    stream = make_stream(records, options.questions, seed=options.seed)
+    needed = [one.passage for ask in stream for one in ask.record.support]
+    others = [one.passage for record in records for one in record.passages]
+    if options.corpus is not None:
+        others += _drawn(options.corpus, options.others, options.seed)
+    return stream, build_world(needed, others, seed=options.seed)
+
+
+def _drawn(corpus: Path, count: int, seed: int) -> list[Passage]:
+    """Passages of a corpus, chosen by a hash of their ids and the seed."""
+    found = [piece for document in open_corpus(corpus) for piece in passages(document, max_words=MAX_WORDS)]
+
+    def lot(passage: Passage) -> bytes:
+        return hashlib.blake2b(f"{seed} {passage.id}".encode(), digest_size=8).digest()
+
+    return sorted(found, key=lot)[:count]
+
+
+def _depends_on(options: CoverageOptions, settings: Settings) -> dict[str, Any]:
+    return {
+        "records": {path.name: _sha256(path) for path in options.records},
+        "corpus": None if options.corpus is None else _sha256(options.corpus),
+        "questions": options.questions,
+        "others": options.others,
+        "interval": options.interval,
+        "seed": options.seed,
+        "search": settings.model_dump(mode="json", include={"k", "policy", "max_turns", "max_calls", "planner"}),
+        "code": {name: versions()[name] for name in ("sufficit", "commit")},
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class _Runs:
+    """One strategy after the other, each with a folder, a clock and an origin that know nothing of the others."""
+
+    def __init__(
+        self,
+        *,
+        origin: Origin,
+        work: SharedWork,
+        settings: Settings,
+        way: Course,
+        folder: Path,
+        file: CoverageFile | None,
+    ) -> None:
+        self._origin, self._work, self._settings, self._way = origin, work, settings, way
+        self._folder, self._file = folder, file
+        self._half = len(way.stream) // 2
+
+    def all(self) -> tuple[dict[str, tuple[Line, ...]], dict[str, float]]:
+        """The lines of every strategy, and the thresholds of similarity."""
+        lines = {name: self._known(name) or self._plain(name) for name in PLAIN}
+        target = support_recall(lines[COVERAGE][: self._half]) - MATCHED
+        known = {name: self._known(name) for name in SIMILARITIES}
+        first = next((own[: self._half] for own in known.values() if own), None) or self._first_half()
+        thresholds: dict[str, float] = {}
+        for name, nearest in SIMILARITIES.items():
+            thresholds[name] = best_threshold(first, nearest, recall=target)
+            own = known[name]
+            lines[name] = own or self._second_half(name, nearest, thresholds[name], first)
+        return lines, thresholds
+
+    def _known(self, name: str) -> tuple[Line, ...] | None:
+        return None if self._file is None else self._file.whole(name, len(self._way.stream))
+
+    def _keep(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+        if self._file is not None:
+            self._file.write(lines)
+        return tuple(lines)
+
+    def _plain(self, name: str) -> tuple[Line, ...]:
+        return self._keep(
+            self._run(name, PLAIN[name], self._way.stream, self._folder / name, caches=name != "always")
+        )
+
+    def _first_half(self) -> list[Line]:
+        """Similarity without a threshold: fills the cache, and notes what a hit would have served."""
+
+        def strategy(desk: Desk) -> Strategy:
+            return Similarity(desk, nearest="question", threshold=NEVER)
+
+        return self._run("similarity", strategy, self._way.stream[: self._half], self._folder / "similarity")
+
+    def _second_half(
+        self, name: str, nearest: Nearest, threshold: float, first: Sequence[Line]
+    ) -> tuple[Line, ...]:
+        """Similarity with its threshold, from the cache of the first half on."""
+        warm, own = self._folder / "similarity", self._folder / name
+        if not warm.exists():
+            self._first_half()
+        shutil.copytree(warm, own)
+        earlier = [ask.record.question for ask in self._way.stream[: self._half]]
+
+        def strategy(desk: Desk) -> Strategy:
+            return Similarity(desk, nearest=nearest, threshold=threshold, earlier=earlier)
+
+        second = self._run(name, strategy, self._way.stream[self._half :], own)
+        return self._keep([*(line.model_copy(update={"strategy": name}) for line in first), *second])
+
+    def _run(
+        self,
+        name: str,
+        strategy: Callable[[Desk], Strategy],
+        asks: Sequence[Ask],
+        folder: Path,
+        *,
+        caches: bool = True,
+    ) -> list[Line]:
+        async def run(done: Callable[[], None]) -> list[Line]:
+            clock = Clock()
+            clock.now = self._way.moment(asks[0])
+            async with Desk(folder, self._origin, self._work, clock, self._settings, caches=caches) as desk:
+                return await replay(
+                    name, strategy(desk), desk, origin=self._origin, asks=asks, course=self._way, done=done
+                )
+
+        self._origin.reset()
+        with counted(name, total=len(asks)) as done:
+            return asyncio.run(run(done))
