@@ -37,8 +37,8 @@ class LoopSettings:
     grace_seconds: float = 2.0
     """How long a cancelled search waits for its parts to let go."""
     credit_seconds: float = 2.0
-    """How long a search that asked a cache waits, at its end, until the cache has heard what its passages were
-    worth; what takes longer is finished behind it. See `agent.credit`."""
+    """The longest that a search that asked a cache takes, at its end, to tell it what its passages were worth. See
+    `agent.credit`."""
     max_age: float | None = None
     """Oldest content of use in seconds, for searches that name none; None = any age."""
     tenant: str | None = None

@@ -32,8 +32,28 @@ async def plan_turn(
     evidence: EvidenceSet,
     sufficiency: Sufficiency | None,
     tried: Sequence[str],
+    gaps_first: bool = False,
 ) -> Planned:
-    """Ask the planner; if it fails, the question itself is the plan. Never raises for a planner's fault."""
+    """Ask the planner; if it fails, the question itself is the plan. Never raises for a planner's fault.
+
+    Args:
+        parts: The planner among them.
+        meter: Of the search.
+        question: The user's.
+        evidence: So far.
+        sufficiency: Of the evidence.
+        tried: Queries that the present tier answered.
+        gaps_first: A cache has covered a part of the question. On a tier that was not asked yet the planner is
+            told that the question was asked, so that it goes on from what is missing; with nothing to go on from
+            the question is asked after all.
+    """
+    if gaps_first and not tried:
+        onward = await plan_turn(
+            parts, meter, question, evidence=evidence, sufficiency=sufficiency, tried=(question,)
+        )
+        if onward.plan.queries:
+            return onward
+        meter.add(onward.plan.spend)
     events: tuple[Event, ...] = ()
     try:
         work = parts.planner.plan(question, evidence, sufficiency, tuple(tried))

@@ -9,9 +9,10 @@ from policies import Decision, Reason, SearchState
 from retrieval import Event, EvidenceSet, Hit, Passage, Ranking, Spend
 from rinse import Gap, Sufficiency
 
+from .coverage import Coverage
 from .seams import Answer, Citation, Verdict
 
-HARMLESS = frozenset({"tokens_estimated", "hits_dropped"})
+HARMLESS = frozenset({"tokens_estimated", "hits_dropped", "credit_failed"})
 """Kinds of events that tell something and take nothing from the search."""
 
 
@@ -70,8 +71,10 @@ class SearchResult:
     """True if some part failed on the way; the events of the turns say which."""
     tiers_not_tried: tuple[str, ...]
     """Names of the tiers that no query was sent to, in order."""
+    coverage: Coverage | None = None
+    """What the cache was worth; None if no cache was asked."""
     events: tuple[Event, ...] = ()
-    """What happened outside the turns: while answering, verifying, tracing."""
+    """What happened outside the turns: while answering, verifying, crediting, tracing."""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:

@@ -144,6 +144,20 @@ class Answerer(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesCredit(Protocol):
+    """A tier's retriever that is a cache: it nominates, and learns afterwards what its passages were worth."""
+
+    async def credit(
+        self, question: str, contributions: Mapping[str, float], *, tenant: str | None = None
+    ) -> None:
+        """Note what a question's score would have lost without some passages, by id; unknown ids are ignored.
+
+        Called once a search, at its end, within `LoopSettings.credit_seconds`; whatever it raises is an event.
+        """
+        ...
+
+
 class Connected(Protocol):
     """A part that holds connections."""
 

@@ -23,6 +23,8 @@ from retrieval.web.visits import one_search
 from .answering import Answered, answer_and_verify
 from .assess import Assessment
 from .calls import Outcome, call_tier
+from .coverage import coverage, is_partial
+from .credit import credited_tiers, give_credit
 from .errors import TraceError
 from .inquiry import Inquiry
 from .itinerary import Itinerary
@@ -66,6 +68,8 @@ class Search:
         self._inquiry = inquiry
         self._question = inquiry.question
         self._itinerary = Itinerary(inquiry.tiers)
+        self._caches = credited_tiers(inquiry)
+        self._gaps_first = False
         self._trace = trace
         self._emit = emit
         self._meter = Meter(inquiry.budget, parts.clock)
@@ -178,7 +182,7 @@ class Search:
             if isinstance(decision, AnswerNow | Abstain):
                 return Settled(decision=decision, wish=wish, state=state, plan=Plan())
             if isinstance(decision, Widen):
-                self._itinerary.enter(decision.tier)
+                self._widen(decision, wish)
             planned = await plan_turn(
                 self._parts,
                 self._meter,
@@ -186,6 +190,7 @@ class Search:
                 evidence=self._evidence,
                 sufficiency=self._assessment.sufficiency,
                 tried=self._itinerary.tried,
+                gaps_first=self._gaps_first,
             )
             self._meter.add(planned.plan.spend)
             self._note(planned.events)
@@ -194,6 +199,13 @@ class Search:
             if self._can_ask(wish):
                 return Settled(decision=decision, wish=wish, state=state, plan=planned.plan)
             wish = self._parts.policy.decide(self._state())
+
+    def _widen(self, decision: Widen, wish: Decision) -> None:
+        """Enter another tier. What a cache covers a part of is fetched by its gaps."""
+        from_cache = self._itinerary.name in self._caches
+        self._itinerary.enter(decision.tier)
+        partial = from_cache and is_partial(self._question, self._assessment.sufficiency, wish)
+        self._gaps_first = partial and self._itinerary.fetches
 
     def _can_ask(self, wish: Decision) -> bool:
         """Whether planning has left queries, and the budget to ask them in the present tier (case L15)."""
@@ -268,6 +280,8 @@ class Search:
             tiers_not_tried=self._itinerary.not_asked,
             events=tuple(self._events),
         )
+        self._note(await give_credit(self._parts, self._inquiry, result))
+        result = replace(result, coverage=coverage(result, self._caches), events=tuple(self._events))
         await self._record(self._trace.finish(result))
         return replace(result, degraded=self._degraded, events=tuple(self._events))
 

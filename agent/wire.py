@@ -91,6 +91,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "query": hit.query,
         "retrieved_at": hit.retrieved_at,
         "age": hit.age,
+        "stale": hit.stale,
     }
 
 
@@ -134,6 +135,7 @@ def result_json(result: SearchResult, *, with_passages: bool = True) -> dict[str
         "spend": _ANY.dump_python(result.spend, mode="json"),
         "degraded": result.degraded,
         "tiers_not_tried": list(result.tiers_not_tried),
+        "coverage": _ANY.dump_python(result.coverage, mode="json"),
         "ranking": list(result.ranking.ids),
         "evidence": evidence_json(result.evidence) if with_passages else list(result.evidence.ids),
         "turns": [turn_json(turn) for turn in result.turns] if with_passages else len(result.turns),

@@ -55,6 +55,8 @@ class Hit:
     """Seconds since the epoch at which the tier answered."""
     age: float | None = None
     """Age of the content in seconds where the tier knows it; a local corpus does not."""
+    stale: bool = False
+    """The content outlived its freshness (RFC 9111) and is served because the rules for stale content allow it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

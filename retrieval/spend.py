@@ -47,8 +47,8 @@ class Allowance:
     def exhausted(self) -> str | None:
         """The name of the first amount that is used up, in the order of the fields, or None.
 
-        An amount that became NaN, because some part reported NaN as its spend, counts as used up. Price and fetches
-        are not among them: what is left of them is enough for one tier and too little for another, see `calls_at`.
+        An amount that became NaN, because some part reported NaN as its spend, counts as used up. Price and
+        fetches are not among them: what is left is enough for one tier and too little for another, see `calls_at`.
         """
         for name in ("turns", "calls", "seconds", "tokens"):
             left = getattr(self, name)

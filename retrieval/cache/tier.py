@@ -135,6 +135,7 @@ class CacheTier:
             query=request.query,
             retrieved_at=self._clock(),
             age=found.verdict.age,
+            stale=found.verdict.stale,
         )
 
     def _sorted_out(self, request: Request, ranked: Sequence[Hit]) -> tuple[list[_Found], list[_Found]]:

@@ -161,7 +161,7 @@ class _Gathering:
         error = task.exception()
         if error is None:
             result, visit.passages = task.result()
-            visit.age = result.age
+            visit.age, visit.stale = result.age, result.stale
             self._fetches += result.origin_fetches
             outcome = result.outcome if visit.passages or result.outcome != "ok" else "low_content"
             self._settle(visit, url, outcome, _reason(result))

@@ -144,6 +144,7 @@ class WebTier:
                 query=request.query,
                 retrieved_at=now,
                 age=known[passage.id][1].age_at(moment),
+                stale=known[passage.id][1].stale,
             )
             for rank, (passage, score) in enumerate(ranked[: request.k], start=1)
         )

@@ -27,6 +27,7 @@ class Visit:
     passages: tuple[Passage, ...] = ()
     age: float | None = None
     """Of the content in seconds, at the moment `at`."""
+    stale: bool = False
     at: float = 0.0
     """On `time.monotonic()`."""
 

@@ -124,6 +124,6 @@ def test_result_json_is_strict_json() -> None:
     data = result_json(agent().run_sync("question"))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert " ".join(sorted(data)) == (
-        "action answer citations degraded events evidence gaps question ranking reason spend sufficiency "
+        "action answer citations coverage degraded events evidence gaps question ranking reason spend sufficiency "
         "tiers_not_tried turns verdict"
     )
