@@ -41,9 +41,11 @@ def coverage(
     one, 30 % new. The server is a process on this machine: sites with robots.txt, validators, lives, errors
     and delays, and a search in MediaWiki's shape. Time is simulated, so that pages expire.
 
-    always: no cache. ttl: what the same question got within a day. similarity: the cache if an earlier question or
-    a stored passage is near enough; tuned on the first half. coverage: the product, tiers cache and web. oracle:
-    knows the annotations. All but the first have the same HTTP cache below. Figures are of the second half.
+    always: no cache. http: the web for every question, pages through the HTTP cache, as for all that follow. ttl:
+    what the same question got within a day. similarity: the cache if an earlier question or a stored passage is
+    near enough; the threshold is tuned on the first half, or matched on the very half that is judged to the support
+    recall of coverage, which no operator could do. coverage: the product, tiers cache and web. oracle: knows the
+    annotations. Figures are of the second half.
 
     [bold]Example[/bold]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
@@ -20,7 +20,8 @@ from agent.views import Views
 from retrieval import Passage, Request, Tier
 from retrieval.cache.cached import CachedPages
 from retrieval.cache.freshness import decide
-from retrieval.cache.records import host_of
+from retrieval.cache.records import Tally, host_of
+from retrieval.cache.report import report
 from retrieval.cache.rooms import Rooms
 from retrieval.cache.rules import Rules
 from retrieval.cache.store import PageStore
@@ -31,7 +32,6 @@ from retrieval.web.providers.client import ApiClient
 from retrieval.web.providers.mediawiki import MediaWikiSearch
 from retrieval.web.settings import FetchSettings
 from retrieval.web.tier import WebTier
-from retrieval.web.visits import one_search
 from rinse import RinseScorer
 
 from .needs import Need
@@ -121,8 +121,7 @@ class Desk:
 
     async def search(self, question: str, *tiers: TierName) -> Served:
         """Search as the product does, with its policy, over these tiers in order."""
-        with one_search():
-            result = await self._agent.run(question, tiers=[self._tiers[name] for name in tiers])
+        result = await self._agent.run(question, tiers=[self._tiers[name] for name in tiers])
         asked = {turn.tier for turn in result.turns if turn.queries}
         return Served(
             passages=result.ranking.top(result.evidence, SERVED),
@@ -136,6 +135,11 @@ class Desk:
         found = await self._cache.retrieve(Request(query=question, k=SERVED))
         ages = {hit.passage.id: hit.age for hit in found.hits if hit.age is not None}
         return Served(passages=tuple(hit.passage for hit in found.hits), ages=ages, hit=True, calls=1)
+
+    def counted(self) -> Tally:
+        """What the cache itself counted, over all sites."""
+        tallies = [site.tally for site in report(self._store).sites]
+        return Tally(**{f.name: sum(getattr(one, f.name) for one in tallies) for f in fields(Tally)})
 
     def usable(self, needs: Sequence[Need]) -> tuple[Passage, ...] | None:
         """One passage for each need, all from pages that the cache may serve now; None if any is missing."""

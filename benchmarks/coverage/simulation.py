@@ -14,6 +14,7 @@ from typing import Any
 
 from agent.config import Settings, load_settings
 from retrieval import Passage
+from retrieval.cache.records import Tally
 from retrieval.corpora import open_corpus
 from retrieval.corpora.document import passages
 from retrieval.index.encoder import TransformerEncoder
@@ -30,7 +31,7 @@ from .desk import Clock, Desk
 from .figures import MATCHED, best_similarity, comparison_rows, strategy_rows
 from .lines import CoverageFile, Line
 from .needs import find_needs, judged
-from .origin import Origin, running
+from .origin import Counts, Origin, running
 from .replay import Course, course, replay
 from .shared_work import SharedWork
 from .strategies import NEVER, Always, CoverageVerdict, Nearest, OnlyTtl, Oracle, Similarity, Strategy
@@ -39,7 +40,11 @@ from .tuning import best_threshold, support_recall
 from .world import World, build_world
 
 COVERAGE = "coverage"
-SIMILARITIES: Mapping[str, Nearest] = {"similarity-question": "question", "similarity-passage": "passage"}
+HTTP = "http"
+"""Asks the web for every question, pages through the HTTP cache."""
+SIMILARITY = "similarity"
+NEAREST: tuple[Nearest, ...] = ("question", "passage")
+_HALF = "half"
 PLAIN: Mapping[str, Callable[[Desk], Strategy]] = {
     "always": Always,
     COVERAGE: CoverageVerdict,
@@ -97,12 +102,11 @@ def run_coverage(options: CoverageOptions, *, settings: Settings | None = None) 
         encoder = TransformerEncoder.named()
         encoder.encode(["The model is loaded before anybody waits for it."])
         work = SharedWork(encoder)
-        lines, thresholds = _Runs(
-            origin=origin, work=work, settings=settings, way=way, folder=Path(folder), file=file
-        ).all()
+        runs = _Runs(origin=origin, work=work, settings=settings, way=way, folder=Path(folder), file=file)
+        lines, thresholds = runs.all()
     second = {name: own[len(own) // 2 :] for name, own in lines.items()}
-    best = best_similarity(second, COVERAGE, list(SIMILARITIES))
-    pairs = [(COVERAGE, name) for name in (*SIMILARITIES, "always", "ttl", "oracle")]
+    best = best_similarity(second, COVERAGE, [name for name in second if name.startswith(SIMILARITY)])
+    pairs = [(COVERAGE, name) for name in second if name != COVERAGE]
     rows: list[Row] = [
         *strategy_rows(second, seed=options.seed),
         *comparison_rows(second, pairs, seed=options.seed),
@@ -113,7 +117,7 @@ def run_coverage(options: CoverageOptions, *, settings: Settings | None = None) 
         settings=depends_on | chosen,
         seed=options.seed,
         rows=rows,
-        failures=fault_counts(loaded.faults),
+        failures=[*fault_counts(loaded.faults), *runs.faults],
     )
 
 
@@ -159,6 +163,17 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def miscounts(name: str, before: Tally, after: Tally, truth: Counts) -> list[dict[str, Any]]:
+    """Where a cache counted otherwise than the origin did while a strategy ran."""
+    pairs = {"requests": truth.pages, "revalidations": truth.not_modified, "bytes": truth.bytes}
+    counted = {key: getattr(after, key) - getattr(before, key) for key in pairs}
+    return [
+        {"strategy": name, "miscounted": key, "by_cache": counted[key], "by_origin": pairs[key]}
+        for key in pairs
+        if counted[key] != pairs[key]
+    ]
+
+
 class _Runs:
     """One strategy after the other, each with a folder, a clock and an origin that know nothing of the others."""
 
@@ -175,18 +190,22 @@ class _Runs:
         self._origin, self._work, self._settings, self._way = origin, work, settings, way
         self._folder, self._file = folder, file
         self._half = len(way.stream) // 2
+        self.faults: list[dict[str, Any]] = []
+        """Where the cache's own counts are not those of the origin."""
 
     def all(self) -> tuple[dict[str, tuple[Line, ...]], dict[str, float]]:
         """The lines of every strategy, and the thresholds of similarity."""
         lines = {name: self._known(name) or self._plain(name) for name in PLAIN}
-        target = support_recall(lines[COVERAGE][: self._half]) - MATCHED
-        known = {name: self._known(name) for name in SIMILARITIES}
-        first = next((own[: self._half] for own in known.values() if own), None) or self._first_half()
+        lines[HTTP] = self._known(HTTP) or self._http()
+        parts = {"tuned": slice(None, self._half), "matched": slice(self._half, None)}
         thresholds: dict[str, float] = {}
-        for name, nearest in SIMILARITIES.items():
-            thresholds[name] = best_threshold(first, nearest, recall=target)
-            own = known[name]
-            lines[name] = own or self._second_half(name, nearest, thresholds[name], first)
+        for nearest in NEAREST:
+            for how, part in parts.items():
+                name = f"{SIMILARITY}-{nearest}-{how}"
+                target = support_recall(lines[COVERAGE][part]) - MATCHED
+                thresholds[name] = best_threshold(lines[HTTP][part], nearest, recall=target)
+                known = self._known(name)
+                lines[name] = known or self._similarity(name, nearest, thresholds[name], lines[HTTP])
         return lines, thresholds
 
     def _known(self, name: str) -> tuple[Line, ...] | None:
@@ -202,29 +221,33 @@ class _Runs:
             self._run(name, PLAIN[name], self._way.stream, self._folder / name, caches=name != "always")
         )
 
-    def _first_half(self) -> list[Line]:
-        """Similarity without a threshold: fills the cache, and notes what a hit would have served."""
+    def _http(self) -> tuple[Line, ...]:
+        """Similarity that nothing reaches: fills the cache, and notes what a hit would have served."""
+        return self._keep([*self._first_half(), *self._from_half(HTTP, "question", NEVER)])
 
+    def _similarity(
+        self, name: str, nearest: Nearest, threshold: float, never: Sequence[Line]
+    ) -> tuple[Line, ...]:
+        """Similarity with its threshold, from what the first half left in the cache."""
+        if not (self._folder / _HALF).exists():
+            self._first_half()
+        first = [line.model_copy(update={"strategy": name}) for line in never[: self._half]]
+        return self._keep([*first, *self._from_half(name, nearest, threshold)])
+
+    def _first_half(self) -> list[Line]:
         def strategy(desk: Desk) -> Strategy:
             return Similarity(desk, nearest="question", threshold=NEVER)
 
-        return self._run("similarity", strategy, self._way.stream[: self._half], self._folder / "similarity")
+        return self._run(HTTP, strategy, self._way.stream[: self._half], self._folder / _HALF)
 
-    def _second_half(
-        self, name: str, nearest: Nearest, threshold: float, first: Sequence[Line]
-    ) -> tuple[Line, ...]:
-        """Similarity with its threshold, from the cache of the first half on."""
-        warm, own = self._folder / "similarity", self._folder / name
-        if not warm.exists():
-            self._first_half()
-        shutil.copytree(warm, own)
+    def _from_half(self, name: str, nearest: Nearest, threshold: float) -> list[Line]:
         earlier = [ask.record.question for ask in self._way.stream[: self._half]]
 
         def strategy(desk: Desk) -> Strategy:
             return Similarity(desk, nearest=nearest, threshold=threshold, earlier=earlier)
 
-        second = self._run(name, strategy, self._way.stream[self._half :], own)
-        return self._keep([*(line.model_copy(update={"strategy": name}) for line in first), *second])
+        shutil.copytree(self._folder / _HALF, self._folder / name)
+        return self._run(name, strategy, self._way.stream[self._half :], self._folder / name)
 
     def _run(
         self,
@@ -239,9 +262,13 @@ class _Runs:
             clock = Clock()
             clock.now = self._way.moment(asks[0])
             async with Desk(folder, self._origin, self._work, clock, self._settings, caches=caches) as desk:
-                return await replay(
+                before = desk.counted()
+                lines = await replay(
                     name, strategy(desk), desk, origin=self._origin, asks=asks, course=self._way, done=done
                 )
+                if caches:
+                    self.faults += miscounts(name, before, desk.counted(), self._origin.counts())
+                return lines
 
         self._origin.reset()
         with counted(name, total=len(asks)) as done:
