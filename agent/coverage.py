@@ -91,14 +91,18 @@ def is_partial(question: str, sufficiency: Sufficiency | None, wish: Decision) -
 
 
 def _found(turns: Sequence[Turn], evidence: EvidenceSet) -> tuple[Found, ...]:
-    first: dict[str, Hit] = {}
+    first: dict[str, tuple[str, Hit]] = {}
     for turn in turns:
         for hit in turn.hits:
-            first.setdefault(hit.passage.id, hit)
-    return tuple(_one(passage, first.get(passage.id)) for passage in evidence)
+            first.setdefault(hit.passage.id, (turn.tier, hit))
+    return tuple(_one(passage, *first.get(passage.id, ("", None))) for passage in evidence)
 
 
-def _one(passage: Passage, hit: Hit | None) -> Found:
-    if hit is None:
-        return Found(passage_id=passage.id, tier="", url=passage.url, age=None, stale=False)
-    return Found(passage_id=passage.id, tier=hit.tier, url=passage.url, age=hit.age, stale=hit.stale)
+def _one(passage: Passage, tier: str, hit: Hit | None) -> Found:
+    return Found(
+        passage_id=passage.id,
+        tier=tier,
+        url=passage.url,
+        age=hit.age if hit else None,
+        stale=hit is not None and hit.stale,
+    )

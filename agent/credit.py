@@ -71,7 +71,7 @@ def contributions(
     """
     if result.sufficiency is None:
         return {}
-    meant = {hit.passage.id for turn in result.turns for hit in turn.hits if hit.tier in sources}
+    meant = {hit.passage.id for turn in result.turns if turn.tier in sources for hit in turn.hits}
     found: dict[str, float] = {}
     for key in [key for key in result.ranking.ids if key in meant][:MOST]:
         if time.monotonic() > until:
