@@ -43,8 +43,8 @@ def coverage(
 
     always: no cache. http: the web for every question, pages through the HTTP cache, as for all that follow. ttl:
     what the same question got within a day. similarity: the cache if an earlier question or a stored passage is
-    near enough; the threshold is tuned on the first half, or matched on the very half that is judged to the support
-    recall of coverage, which no operator could do. coverage: the product, tiers cache and web. oracle: knows the
+    near enough; the threshold is tuned on the first half, or matched to the support recall of coverage on the very
+    half that is judged, which no operator could do. coverage: the product, tiers cache and web. oracle: knows the
     annotations. Figures are of the second half.
 
     [bold]Example[/bold]

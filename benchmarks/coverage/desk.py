@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from agent.config import Settings
+from agent.coverage import CoverageVerdict
 from agent.identity import search_identity
 from agent.loop import SearchAgent
 from agent.policy import budget_of, choose_policy
@@ -69,6 +70,8 @@ class Served:
     """Served as complete without asking the web."""
     calls: int = 0
     """Of tiers."""
+    verdict: CoverageVerdict | None = None
+    """Of a search that asked the cache."""
 
 
 class Desk:
@@ -122,11 +125,12 @@ class Desk:
     async def search(self, question: str, *tiers: TierName) -> Served:
         """Search as the product does, with its policy, over these tiers in order."""
         result = await self._agent.run(question, tiers=[self._tiers[name] for name in tiers])
-        asked = {turn.tier for turn in result.turns if turn.queries}
+        verdict = None if result.coverage is None else result.coverage.verdict
         return Served(
             passages=result.ranking.top(result.evidence, SERVED),
             ages=_ages(result),
-            hit=result.action == "answer" and asked == {CACHE},
+            hit=verdict == "hit",
+            verdict=verdict,
             calls=result.spend.calls,
         )
 

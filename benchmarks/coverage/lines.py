@@ -50,6 +50,8 @@ class Line(BaseModel):
     wall_seconds: float
     spared_seconds: float
     """What the strategy would have taken longer alone, see `SharedWork`."""
+    verdict: Literal["hit", "partial", "miss"] | None = None
+    """Of the product, where the cache was asked."""
     nearest_question: float | None = None
     nearest_passage: float | None = None
     would_hold: int | None = None

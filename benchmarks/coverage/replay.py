@@ -105,6 +105,7 @@ async def replay(
                 calls=answered.served.calls,
                 wall_seconds=wall,
                 spared_seconds=desk.work.spared - spared,
+                verdict=answered.served.verdict,
                 nearest_question=near.get("question"),
                 nearest_passage=near.get("passage"),
                 would_hold=_would_hold(needs, answered),
