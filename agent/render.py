@@ -98,7 +98,12 @@ def recorded_outcome(
         lines.append(_indented(Text(f"Tiers not tried: {_not_tried(result)}")))
     spend = result["spend"]
     passages = result["evidence"] if isinstance(result["evidence"], list) else []
-    lines.append(Text(f"{spend['calls']} calls, {len(passages)} passages, {spend['seconds']:.1f} s", style="dim"))
+    fetched = f", {spend['fetches']} fetches" if spend["fetches"] else ""
+    told = f"{spend['calls']} calls, {len(passages)} passages{fetched}, {spend['seconds']:.1f} s"
+    covered = result.get("coverage")  # traces of older versions have none
+    if covered:
+        told += f"; the cache: {covered['verdict']}"
+    lines.append(Text(told, style="dim"))
     if result["degraded"]:
         lines.append(Text("Degraded: a part failed on the way.", style="yellow"))
         lines += [_indented(Text(line, style="yellow")) for line in _told(turns, result["events"])]

@@ -35,8 +35,8 @@ class Budget:
     max_price: float | None = None
     """In the unit of the tiers' prices; checked before each call. Tiers that cost nothing may always be asked."""
     max_fetches: int | None = None
-    """Requests to origins on the web; checked before each call, and the queries of a turn share what is left. Tiers
-    that fetch nothing may always be asked."""
+    """Requests to origins on the web; checked before each call, and the queries of a turn share what is left.
+    Tiers that fetch nothing may always be asked."""
 
     def __post_init__(self) -> None:
         for name in ("max_turns", "max_calls", "max_tokens", "max_fetches"):
