@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retrieval import Passage
 from retrieval.text import sentences
@@ -53,8 +53,9 @@ def find_needs(records: Iterable[Record], world: World) -> Needs:
 
 
 def judged(stream: Sequence[Ask], needs: Needs) -> tuple[Ask, ...]:
-    """The stream without questions whose support cannot be told."""
-    return tuple(ask for ask in stream if (ask.record.dataset, ask.record.id) not in needs.unjudged)
+    """The stream without questions whose support cannot be told, numbered anew."""
+    kept = [ask for ask in stream if (ask.record.dataset, ask.record.id) not in needs.unjudged]
+    return tuple(replace(ask, number=number) for number, ask in enumerate(kept))
 
 
 def held(needs: Sequence[Need], passages: Collection[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import hashlib
 import shutil
 import tempfile
@@ -91,10 +90,9 @@ def run_coverage(options: CoverageOptions, *, settings: Settings | None = None) 
     settings = settings or _settings()
     loaded = load_records(options.records)
     distinct = {query_key(record.question): record for record in reversed(loaded.records)}  # the first one counts
-    stream, world = _laid_out(list(reversed(distinct.values())), options)
-    needs = find_needs({(ask.record.dataset, ask.record.id): ask.record for ask in stream}.values(), world)
-    left_out = len(stream) - len(judged(stream, needs))
-    stream = tuple(dataclasses.replace(ask, number=place) for place, ask in enumerate(judged(stream, needs)))
+    drawn, world = _laid_out(list(reversed(distinct.values())), options)
+    needs = find_needs({(ask.record.dataset, ask.record.id): ask.record for ask in drawn}.values(), world)
+    stream = judged(drawn, needs)
     way = course(stream, needs, world, interval=options.interval)
     depends_on = _depends_on(options, settings)
     file = None if options.out is None else CoverageFile(options.out, depends_on)
@@ -111,7 +109,12 @@ def run_coverage(options: CoverageOptions, *, settings: Settings | None = None) 
         *strategy_rows(second, seed=options.seed),
         *comparison_rows(second, pairs, seed=options.seed),
     ]
-    chosen = {"thresholds": thresholds, "best_similarity": best, "pages": len(world.pages), "left_out": left_out}
+    chosen = {
+        "thresholds": thresholds,
+        "best_similarity": best,
+        "pages": len(world.pages),
+        "left_out": len(drawn) - len(stream),
+    }
     return Report(
         benchmark="coverage",
         settings=depends_on | chosen,

@@ -6,7 +6,7 @@ import hashlib
 import html
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval import Passage
@@ -95,7 +95,7 @@ class World:
     """By passage id: the page that shows the passage."""
 
 
-def build_world(needed: Iterable[Passage], others: Iterable[Passage], *, seed: int) -> World:
+def build_world(needed: Sequence[Passage], others: Sequence[Passage], *, seed: int) -> World:
     """Put passages on pages by article, and pages on sites.
 
     Args:
