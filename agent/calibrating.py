@@ -20,11 +20,13 @@ from policies.calibration import (
 )
 from policies.calibration.cases import Case, by_group, one_of_each
 from policies.calibration.outcomes import play_all
+from policies.calibration.probing import LEVELS
 from policies.degenerate import degeneracy
 from policies.errors import PolicyParameterError
 from policies.named import needs_thresholds
+from policies.probed import ProbeWeights
 from policies.replay import Stop
-from policies.shipped import shipped
+from policies.shipped import Shipped, shipped
 
 from .calibration_data import CalibrationData
 from .certify import MAX_SCORES, Achieved, Certificate, DataRecord, PolicySpec
@@ -81,7 +83,20 @@ class CalibrateRequest:
             abstain_below=answer_at if low is None else min(low, answer_at),
             min_turns=self.min_turns or (found.min_turns if found else 1),
             patience=self.patience,
+            probe=self._probe(found),
         )
+
+    def _probe(self, found: Shipped | None) -> ProbeWeights | None:
+        if self.policy != "probed":
+            return None
+        if found is None:
+            raise PolicyParameterError("The policy 'probed' needs weights, and none were shipped for this scorer.")
+        return found.probe
+
+    @property
+    def candidates(self) -> tuple[float, ...] | None:
+        """Thresholds to try; None: scores seen."""
+        return LEVELS if self.policy == "probed" else None
 
     def family(self, scorer: object) -> Callable[[float], StopPolicy]:
         """All policies that differ from it in the threshold."""
@@ -115,7 +130,14 @@ def calibrate(data: CalibrationData, request: CalibrateRequest) -> Calibrated:
     family = request.family(data.search.get("scorer"))
     control: RiskControl | RefusalControl
     if request.promise == "risk":
-        control = control_risk(cases, family, alpha=request.share, delta=request.delta, seed=request.seed)
+        control = control_risk(
+            cases,
+            family,
+            alpha=request.share,
+            delta=request.delta,
+            seed=request.seed,
+            candidates=request.candidates,
+        )
         guess = control.parameter if control.parameter is not None else control.best
     else:
         control = control_refusals(cases, family, at_most=request.share, seed=request.seed)

@@ -18,6 +18,7 @@ from rinse.fit.lines import fault, numbered_lines
 from .episodes import Episode
 from .errors import LabelledError
 from .labels import label_traces, read_labels
+from .observe import probed_record
 
 _NOT_THE_SEARCH = frozenset({"questions", "code"})
 """What a run depends on besides the identity of its searches: which questions, and the code that ran."""
@@ -153,7 +154,7 @@ def labelled(episode: Episode) -> LabelledSearch:
         CalibrationDataError: not one label for each look.
     """
     case = Case(
-        group=f"{episode.dataset}/{episode.group}", recorded=episode.recorded(), complete=episode.sufficient
+        group=f"{episode.dataset}/{episode.group}", recorded=probed_record(episode), complete=episode.sufficient
     )
     return LabelledSearch(dataset=episode.dataset, case=case)
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from policies import PolicyError, StopPolicy, build_policy
 from policies.calibrated import Calibration
 from policies.guaranteed import ConformalThreshold, LttThreshold
+from policies.probed import ProbeWeights
 
 from .errors import CertificateError, CertificateMismatchError
 
@@ -43,6 +44,8 @@ class PolicySpec(_Strict):
     abstain_below: float
     min_turns: Annotated[int, Field(ge=1)] = 1
     patience: Annotated[int, Field(ge=1)] = 2
+    probe: ProbeWeights | None = None
+    """Of `probed`."""
 
     def build(self) -> StopPolicy:
         """The policy.
@@ -56,6 +59,7 @@ class PolicySpec(_Strict):
             abstain_below=self.abstain_below,
             min_turns=self.min_turns,
             patience=self.patience,
+            probe=self.probe,
         )
 
 

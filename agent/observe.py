@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+from policies.replay import Recorded
 from retrieval import EvidenceSet, Ranking, Spend
 from retrieval.compute import in_worker
 from retrieval.memo import Memo
 from retrieval.names import name_key
 from retrieval.text import normalise
 
-from .episodes import Probe
+from .episodes import Episode, Probe
 from .errors import AnswerError
 from .seams import Answerer, Observation, Ranker
 
@@ -134,6 +135,19 @@ def observations(probes: Sequence[Probe | None]) -> list[Mapping[str, float]]:
         {f"{ProbeObserver.name}.{key}": value for key, value in _values(probe, stable).items()}
         for probe, stable in zip(probes, _stabilities(probes), strict=True)
     ]
+
+
+def probed_record(episode: Episode) -> Recorded:
+    """The states of a recorded search, with what a `ProbeObserver` would have shown where probes were recorded."""
+    states = episode.states()
+    if len(episode.probes) != len(states):
+        return Recorded(states)
+    return Recorded(
+        [
+            replace(state, observations={**state.observations, **seen})
+            for state, seen in zip(states, observations(episode.probes), strict=True)
+        ]
+    )
 
 
 def answer_key(text: str) -> str:

@@ -21,6 +21,7 @@ from .never import Never
 from .novelty import NoveltyRate
 from .opinion import LlmSaysStop, SufficiencyPrompt
 from .policy import StopPolicy
+from .probed import Probed, ProbeWeights
 from .ragflow import RagflowLadder
 from .stability import AnswerStability, Tasr
 from .stagnation import NoGain, Stagnation
@@ -43,6 +44,7 @@ class _Parameters:
     hazard: tuple[float, ...]
     utility: Utility
     bars: Bars | None
+    probe: ProbeWeights | None
 
     def calibrated(self, spec: str) -> Calibration:
         if self.calibration is None:
@@ -75,6 +77,16 @@ def _bars(given: _Parameters) -> StopPolicy:
     return FirstOf(given.bars, Stagnation(given.patience))
 
 
+def _probed(given: _Parameters) -> StopPolicy:
+    if given.probe is None:
+        raise PolicyParameterError(
+            "Policy 'probed' needs the weights of a probed answer. Pass probe=ProbeWeights(...), fitted with: "
+            "python -m benchmarks stop-fit --help"
+        )
+    probed = Probed(weights=given.probe, answer_at=given.answer_at, min_turns=given.min_turns)
+    return FirstOf(probed, Stagnation(given.patience))
+
+
 def _threshold(given: _Parameters) -> StopPolicy:
     bar = ScoreThreshold(answer_at=given.answer_at, min_turns=given.min_turns)
     return FirstOf(bar, Stagnation(given.patience))
@@ -93,6 +105,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "bars": _bars,
     "band": _band,
     "threshold": _threshold,
+    "probed": _probed,
     "never": lambda _: Never(),
     "single": lambda _: FixedK(1),
     "until-dry": lambda given: UntilDry(given.patience),
@@ -109,7 +122,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
 KNOWN_POLICIES = (*sorted((*_MAKERS, "fixed-K", "gated-K", "random-RATE", "tasr-MARGIN")),)
 """Names that `build_policy` understands; K is a number of calls, as in `fixed-6`, RATE a share, as in
 `random-0.3`, MARGIN the lead of an answer on the answerer's scale."""
-_USING_SCORES: Final = frozenset({"band", "threshold", "decaying", "gated-no-gain", "gated"})
+_USING_SCORES: Final = frozenset({"band", "threshold", "decaying", "gated-no-gain", "gated", "probed"})
 
 
 def needs_thresholds(spec: str) -> bool:
@@ -133,6 +146,7 @@ def build_policy(
     hazard: tuple[float, ...] = (),
     utility: Utility | None = None,
     bars: Bars | None = None,
+    probe: ProbeWeights | None = None,
 ) -> StopPolicy:
     """Build a policy from its name; docs/policies.md says what each does.
 
@@ -148,6 +162,7 @@ def build_policy(
         hazard: Needed by `utility`.
         utility: For `utility`; None = the declared prices of `Utility`.
         bars: Needed by `bars`.
+        probe: Needed by `probed`, whose `answer_at` is on the scale of `ProbeWeights.evidence`.
 
     Raises:
         PolicyParameterError: an unknown name, a calibration that is missing, or parameters that the policy
@@ -165,6 +180,7 @@ def build_policy(
         hazard=hazard,
         utility=utility or Utility(),
         bars=bars,
+        probe=probe,
     )
     policy = _MAKERS[spec](given) if spec in _MAKERS else _numbered(spec, given)
     return AnswerAtEnd(policy) if unchecked else policy

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from .calibrated import Calibration
 from .errors import PolicyParameterError
 from .named import DEFAULT_POLICY, build_policy
 from .policy import StopPolicy
+from .probed import ProbeWeights
 from .utility import Utility
 
 FILE = Path(__file__).with_name("shipped.json")
@@ -41,6 +42,10 @@ class Shipped:
     """See `policies.calibration.hazards`."""
     utility: Utility
     """The declared prices that all of this was chosen at."""
+    probe: ProbeWeights
+    """Of `probed`."""
+    probed_at: float
+    """Its threshold, on the scale of `ProbeWeights.evidence`."""
     found_on: str
     """Questions, corpus and rule, for people."""
 
@@ -60,7 +65,8 @@ class Shipped:
         Raises:
             PolicyParameterError: an unknown name, or parameters that the policy refuses.
         """
-        upper = self.answer_at if answer_at is None else answer_at
+        usual = self.probed_at if name == "probed" else self.answer_at
+        upper = usual if answer_at is None else answer_at
         return build_policy(
             name,
             answer_at=upper,
@@ -71,6 +77,7 @@ class Shipped:
             hazard=self.hazard,
             utility=self.utility,
             bars=self.bars,
+            probe=self.probe,
         )
 
 
@@ -113,6 +120,7 @@ def shipped_json(found: Shipped) -> dict[str, Any]:
             "wrong": found.utility.wrong,
             "call_price": found.utility.call_price,
         },
+        "probe": {**asdict(found.probe), "answer_at": found.probed_at},
         "found_on": found.found_on,
     }
 
@@ -124,6 +132,8 @@ def read_shipped(data: Mapping[str, Any]) -> Shipped:
         KeyError, TypeError, PolicyParameterError: it is something else.
     """
     bars, band, fit = data["bars"], data["band"], data["calibration"]
+    probe = dict(data["probe"])
+    probed_at = probe.pop("answer_at")
     return Shipped(
         scorer=data["scorer"],
         bars=Bars(answer_at=tuple(bars["answer_at"]), abstain_below=tuple(bars["abstain_below"])),
@@ -135,6 +145,8 @@ def read_shipped(data: Mapping[str, Any]) -> Shipped:
         ),
         hazard=tuple(data["hazard"]),
         utility=Utility(**data["utility"]),
+        probe=ProbeWeights(**probe),
+        probed_at=probed_at,
         found_on=data["found_on"],
     )
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from policies.errors import PolicyError
 from policies.named import DEFAULT_POLICY
-from policies.shipped import FORMAT, Shipped, read_shipped, shipped_json
+from policies.probed import Probed
+from policies.shipped import FORMAT, Shipped, shipped_json
 from policies.threshold import Band
 from policies.utility import Utility
 
@@ -62,6 +62,10 @@ def run_stop_fit(options: StopFitOptions) -> Report:
     band = tuner.best("band")
     if not isinstance(band, Band):
         raise SettingsError("No band stays on the record of all searches: record them with one tier.")
+    weights = tuner.on.probe
+    probed = tuner.best("probed")
+    if not isinstance(probed, Probed) or weights is None:
+        raise SettingsError("The searches were recorded without probes: record them with this version.")
     counts = Counter(search.dataset for search in run.searches)
     found = Shipped(
         scorer=scorers.pop(),
@@ -72,6 +76,8 @@ def run_stop_fit(options: StopFitOptions) -> Report:
         calibration=tuner.on.calibrations[0],
         hazard=tuner.on.hazard,
         utility=options.utility,
+        probe=weights,
+        probed_at=probed.answer_at,
         found_on=f"{', '.join(f'{count} searches of {name}' for name, count in sorted(counts.items()))}, twins "
         f"included, a refusal priced at {options.refusal_price:g}: python -m benchmarks stop-fit",
     )
@@ -133,8 +139,8 @@ def _write(path: Path, found: Shipped) -> None:
     """Replace the entry of this scorer; a file that stands there is never half written."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))["shipped"] if path.exists() else []
-        others = [one for one in known if read_shipped(one).scorer != found.scorer]
-    except (ValueError, KeyError, TypeError, PolicyError) as error:
+        others = [one for one in known if one["scorer"] != found.scorer]
+    except (ValueError, KeyError, TypeError) as error:
         raise RunFileError(f"{path} is no file of shipped policies: {error}. Name another one.") from error
     text = json.dumps({"format": FORMAT, "shipped": [*others, shipped_json(found)]}, indent=1, ensure_ascii=False)
     part = path.with_name(path.name + ".part")

@@ -80,12 +80,15 @@ def certify_recorded(options: ResplitOptions) -> Report:
 def _rows(name: str, data: CalibrationData, policy: str, options: ResplitOptions) -> list[Row]:
     request = CalibrateRequest(policy=policy, min_turns=options.min_turns, abstain_below=options.abstain_below)
     family = request.family(data.search.get("scorer"))
-    cases = data.cases
+    cases, candidates = data.cases, request.candidates
     # all searches give the candidates: they are the population here, and each split draws from it
-    outcomes = play_all(cases, family, spread([score for case in cases for score in case.scores], CANDIDATES))
+    levels = candidates or spread([score for case in cases for score in case.scores], CANDIDATES)
+    outcomes = play_all(cases, family, levels)
     rows: list[Row] = []
     for alpha in options.alphas:
-        whole = control_risk(cases, family, alpha=alpha, delta=options.delta, seed=options.seed)
+        whole = control_risk(
+            cases, family, alpha=alpha, delta=options.delta, seed=options.seed, candidates=candidates
+        )
         possible = feasible(cases, alpha)
         rows.append(
             {

@@ -59,7 +59,7 @@ def names(horizon: int) -> tuple[str, ...]:
         DEFAULT, "never", "single", *(f"fixed-{calls}" for calls in range(2, horizon + 1)), "until-dry", RANDOM,
         "threshold", "threshold-at-end", "band", "bars", "decaying",
         "no-gain", "gated-no-gain", "novelty", "stability",
-        "tasr", "utility", "ltt-0.10", "ltt-0.20", "conformal-0.10", "ragflow", f"gated-{horizon}",
+        "tasr", "probed", "utility", "ltt-0.10", "ltt-0.20", "conformal-0.10", "ragflow", f"gated-{horizon}",
         "oracle-support", "oracle-utility", *ELSEWHERE,
     )  # fmt: skip
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from policies import StopPolicy
 from policies.calibrated import Calibration
-from policies.calibration import Case, fit_isotonic, fit_platt, hazards
+from policies.calibration import Case, fit_isotonic, fit_platt, fit_probe_weights, hazards
+from policies.calibration.probing import LEVELS
 from policies.combine import AnswerAtEnd
 from policies.decaying import DecayingBar
+from policies.errors import CalibrationDataError
 from policies.expected import ExpectedUtility
 from policies.gated import Gated
 from policies.novelty import NoveltyRate
+from policies.probed import Probed, ProbeWeights
 from policies.stability import AnswerStability, Tasr
 from policies.stagnation import NoGain
 from policies.threshold import Band, ScoreThreshold
@@ -52,6 +55,8 @@ class Grounds:
     calibrations: tuple[Calibration, ...]
     """Platt's, then isotonic."""
     hazard: tuple[float, ...]
+    probe: ProbeWeights | None
+    """None where no answers were probed."""
 
 
 def cases(searches: Iterable[Search]) -> list[Case]:
@@ -79,7 +84,15 @@ def grounds(searches: Sequence[Search], utility: Utility) -> Grounds:
         utility=utility,
         calibrations=calibrations,
         hazard=hazards(known),
+        probe=_probe(known),
     )
+
+
+def _probe(known: Sequence[Case]) -> ProbeWeights | None:
+    try:
+        return fit_probe_weights(known)
+    except CalibrationDataError:
+        return None
 
 
 def _levels(values: Iterable[float], most: int) -> tuple[float, ...]:
@@ -140,6 +153,11 @@ FAMILIES: Mapping[str, Callable[[Grounds], list[StopPolicy]]] = {
     "stability": lambda on: [AnswerAtEnd(AnswerStability(turns=turns)) for turns in (2, 3, 4) if on.margins],
     "tasr": lambda on: [
         AnswerAtEnd(Tasr(margin=margin, turns=turns)) for margin, turns in product(on.margins, (2, 3))
+    ],
+    "probed": lambda on: [
+        Probed(weights=on.probe, answer_at=at, min_turns=turns)
+        for at, turns in product(LEVELS, (2, 3))
+        if on.probe is not None
     ],
     "utility": _utilities,
 }

@@ -6,6 +6,7 @@ from .feasible import Feasible, feasible
 from .fitting import fit_isotonic, fit_platt, hazards
 from .ltt import RiskControl, control_risk
 from .monitor import Drift, ScoreMonitor
+from .probing import fit_probe_weights
 
 __all__ = [
     "Case",
@@ -19,5 +20,6 @@ __all__ = [
     "feasible",
     "fit_isotonic",
     "fit_platt",
+    "fit_probe_weights",
     "hazards",
 ]

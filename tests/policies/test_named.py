@@ -9,8 +9,10 @@ from policies.bars import Bars
 from policies.calibrated import Calibration
 from policies.errors import PolicyParameterError
 from policies.named import KNOWN_POLICIES, needs_thresholds
+from policies.probed import ProbeWeights
 
 CALIBRATION = Calibration(kind="platt", slope=2.0)
+PROBE = ProbeWeights(score=1.0, stable=0.5, margin=0.25, unmarked=0.1)
 BARS = Bars(answer_at=(None, 1.0), abstain_below=(-1.0, 0.5))
 
 
@@ -26,6 +28,7 @@ def build(spec: str, *, unchecked: bool = False) -> StopPolicy:
         calibration=CALIBRATION,
         hazard=(0.3, 0.1),
         bars=BARS,
+        probe=PROBE,
     )
 
 
@@ -33,6 +36,7 @@ EXPECTED = {
     "fixed-6": "FixedK(k=6)",
     "band": "FirstOf(Band(answer_at=1.0, abstain_below=0.5, min_turns=2, patience=3), Stagnation(patience=3))",
     "bars": f"FirstOf({BARS!r}, Stagnation(patience=3))",
+    "probed": f"FirstOf(Probed(weights={PROBE!r}, answer_at=1.0, min_turns=2), Stagnation(patience=3))",
     "threshold": "FirstOf(ScoreThreshold(answer_at=1.0, min_turns=2), Stagnation(patience=3))",
     "never": "Never()",
     "single": "FixedK(k=1)",
@@ -114,5 +118,5 @@ def test_utility_needs_a_hazard() -> None:
 def test_only_some_policies_need_thresholds(spec: str) -> None:
     """A command line asks for thresholds only where they change the policy."""
     others = build_policy(spec, answer_at=9.0, abstain_below=8.0, min_turns=2, patience=3,
-                          calibration=CALIBRATION, hazard=(0.3, 0.1), bars=BARS)  # fmt: skip
+                          calibration=CALIBRATION, hazard=(0.3, 0.1), bars=BARS, probe=PROBE)  # fmt: skip
     assert needs_thresholds(spec) is (others != build(spec))
