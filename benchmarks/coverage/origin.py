@@ -204,11 +204,9 @@ def _handler(state: _State) -> type[BaseHTTPRequestHandler]:
             time.sleep(delay_of(path, times))
             page = state.pages.get((host, path))
             if page is None or page.gone:
-                state.count(host, pages=1, refused=1)
-                self._say(404, b"gone", {"Content-Type": "text/plain"})
+                self._refuse(host, 404, b"gone")
             elif page.flaky and times == 1:
-                state.count(host, pages=1, refused=1)
-                self._say(503, b"later", {"Content-Type": "text/plain"})
+                self._refuse(host, 503, b"later")
             else:
                 now = state.now
                 tag = f'"{page.revision(now)}"'
@@ -226,6 +224,10 @@ def _handler(state: _State) -> type[BaseHTTPRequestHandler]:
                     body = page.html(now)
                     state.count(host, pages=1, bytes=len(body))
                     self._say(200, body, headers)
+
+        def _refuse(self, host: str, status: int, body: bytes) -> None:
+            state.count(host, pages=1, refused=1, bytes=len(body))
+            self._say(status, body, {"Content-Type": "text/plain"})
 
         def _holds(self, tag: str, modified: float) -> bool:
             """Whether the asker's copy is current; If-None-Match goes first (RFC 9110, section 13.2.2)."""

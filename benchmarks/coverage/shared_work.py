@@ -65,6 +65,13 @@ class SharedWork:
         rows = self._all(texts, self._vectors, self._rows)
         return np.stack(rows)
 
+    def stored(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts that the asker's index holds already: no work was spared."""
+        before = self.spared
+        vectors = self.encode(texts)
+        self.spared = before
+        return vectors
+
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """See `TokenEncoder.token_states`."""
         return self._all(texts, self._states, self._encoder.token_states)

@@ -112,7 +112,7 @@ class Similarity:
     def _nearest_passage(self, vector: NDArray[np.float32], found: Served) -> float | None:
         if not found.passages:
             return None
-        return float((self._desk.work.encode([one.full_text for one in found.passages]) @ vector).max())
+        return float((self._desk.work.stored([one.full_text for one in found.passages]) @ vector).max())
 
 
 class CoverageVerdict:
