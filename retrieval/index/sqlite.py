@@ -94,14 +94,13 @@ class Database:
             IndexCorruptError, IndexFolderError: see `reading`.
         """
         with typed_errors(self.path):
-            connection = self._take()
             try:
-                connection.execute("BEGIN")
-                connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only a first read fixes the state
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+                return self._begun()
+            except sqlite3.OperationalError as error:
+                if not self._read_only or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                    raise
+            self._roll_back()
+            return self._begun()
 
     def end(self, connection: sqlite3.Connection) -> None:
         """End a transaction that `begin` began. Any thread, once."""
@@ -205,6 +204,23 @@ class Database:
             raise IndexCorruptError(
                 f"{self.path} has {self.path.stat().st_size} bytes, expected {expected}. Build the index again."
             )
+
+    def _begun(self) -> sqlite3.Connection:
+        connection = self._take()
+        try:
+            connection.execute("BEGIN")
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only a first read fixes the state
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _roll_back(self) -> None:
+        """Undo what a killed writer left half done: a connection that may write does so when it first reads."""
+        with contextlib.closing(
+            sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+        ) as connection:
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
 
     def _take(self) -> sqlite3.Connection:
         with self._guard:
