@@ -16,11 +16,12 @@ from .loop import SearchAgent
 from .observe import ProbeObserver
 from .opening import open_tiers
 from .parts import LoopSettings
-from .policy import budget_of, choose_policy
+from .policy import budget_of, certificate_of, choose_policy
 from .query import GapPlanner
 from .ranking import ChainRanker
 from .seams import Answerer, Observer, QueryPlanner, Ranker
 from .views import Views
+from .watch import watch_of
 
 if TYPE_CHECKING:
     from .llm.client import ChatClient
@@ -58,7 +59,8 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         planner=settings.planner,
         index=opened.index.info if opened.index else None,
     )
-    policy = choose_policy(settings, identity)
+    certificate = certificate_of(settings, identity)
+    policy = choose_policy(settings, identity, certificate)
     views = Views()
     ranker, answerer = ChainRanker(views=views), ExtractiveAnswerer(opened.encoder)
     return SearchAgent(
@@ -71,6 +73,8 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
         observers=_observers(settings, policy, client, ProbeObserver(answerer, ranker), ranker),
         ranker=ranker,
         settings=_loop_settings(settings, client),
+        watch=watch_of(certificate),
+        identity=identity,
         connections=[*opened.connections, *([client] if client else [])],
     )
 

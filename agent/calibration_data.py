@@ -90,6 +90,8 @@ class _TraceHeader(BaseModel):
     scorer: str
     tiers: list[_TierTold]
     budget: _BudgetTold
+    search: dict[str, Any] | None = None
+    """The whole identity, where the agent knew it."""
 
 
 def read_runs(paths: Sequence[Path]) -> CalibrationData:
@@ -165,7 +167,8 @@ def trace_identity(header: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         pydantic.ValidationError: it is none of ours.
     """
-    return _TraceHeader.model_validate(header).model_dump()
+    told = _TraceHeader.model_validate(header)
+    return told.search or told.model_dump(exclude={"search"})
 
 
 def _checked(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from policies import Budget, StopPolicy
 from retrieval import Passage, Tier
@@ -17,6 +17,9 @@ from .ranking import ChainRanker
 from .result import SearchResult
 from .seams import Answerer, Connected, Observer, QueryPlanner, Ranker, Verifier
 from .stream import TurnStream
+
+if TYPE_CHECKING:
+    from .watch import ScoreWatch
 
 
 class SearchAgent:
@@ -35,6 +38,8 @@ class SearchAgent:
         ranker: Orders the evidence for the answerer and the result; None = `ChainRanker()`.
         budget: The default budget of a search.
         settings: How the loop behaves.
+        watch: Warns when scores drift from those that the policy was certified on.
+        identity: What thresholds found on its searches belong to, see `search_identity`; goes into traces.
         connections: Closed by `aclose`, or at the end of `async with agent:`; `run_sync` closes them itself.
 
     Raises:
@@ -55,6 +60,8 @@ class SearchAgent:
         ranker: Ranker | None = None,
         budget: Budget | None = None,
         settings: LoopSettings | None = None,
+        watch: ScoreWatch | None = None,
+        identity: Mapping[str, Any] | None = None,
         connections: Iterable[Connected] = (),
     ) -> None:
         self._connections = tuple(connections)
@@ -69,6 +76,8 @@ class SearchAgent:
             verifier=verifier,
             ranker=ranker or ChainRanker(),
             settings=settings or LoopSettings(),
+            watch=watch,
+            identity=identity or {},
         )
 
     @property

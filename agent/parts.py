@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from policies import StopPolicy
 from rinse import SufficiencyScorer
@@ -12,6 +13,9 @@ from rinse import SufficiencyScorer
 from .errors import ConfigError, MissingObserverError
 from .ranking import ChainRanker
 from .seams import Answerer, Observer, QueryPlanner, Ranker, Verifier
+
+if TYPE_CHECKING:
+    from .watch import ScoreWatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,10 @@ class Parts:
     verifier: Verifier | None = None
     ranker: Ranker = field(default_factory=ChainRanker)
     settings: LoopSettings = field(default_factory=LoopSettings)
+    watch: ScoreWatch | None = None
+    """Warns when the scores of searches are no longer those that the policy was certified on."""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """What thresholds found on these searches belong to, see `search_identity`; for traces. Empty = not known."""
     clock: Callable[[], float] = time.monotonic
     """Measures durations; injected in tests."""
     now: Callable[[], float] = time.time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,26 +13,29 @@ from policies.gated import Gated
 from policies.named import DEFAULT_POLICY, needs_thresholds
 from policies.shipped import shipped
 
-from .certify import load_certificate
+from .certify import Certificate, load_certificate
 from .config import Settings
 from .errors import ConfigError
 
+_LOG = logging.getLogger(__name__)
 
-def choose_policy(settings: Settings, identity: Mapping[str, Any]) -> StopPolicy:
+
+def choose_policy(
+    settings: Settings, identity: Mapping[str, Any], certificate: Certificate | None = None
+) -> StopPolicy:
     """The policy that the settings name, with what was shipped for the scorer where they give no parameters.
 
     Args:
-        settings: `certificate` goes before all others; `answer_at` and `abstain_below` alone mean `band`.
+        settings: `answer_at` and `abstain_below` alone mean `band`.
         identity: Of the searches, see `search_identity`.
+        certificate: Goes before everything else.
 
     Raises:
-        ConfigError: the policy needs thresholds or a fit, and none was given or shipped for this scorer; or the
-            certificate does not go together with another policy.
-        CertificateError: the certificate cannot be read, or belongs to other searches.
+        ConfigError: the policy needs thresholds or a fit, and none was given or shipped for this scorer.
         PolicyParameterError: the policy refuses its parameters.
     """
-    if settings.certificate is not None:
-        return _certified(settings, identity)
+    if certificate is not None:
+        return certificate.build()
     found = shipped(str(identity["scorer"]))
     given = settings.answer_at is not None or settings.abstain_below is not None
     name = settings.policy or ("band" if given else DEFAULT_POLICY)
@@ -54,15 +58,27 @@ def budget_of(settings: Settings, policy: StopPolicy) -> Budget:
     return settings.budget
 
 
-def _certified(settings: Settings, identity: Mapping[str, Any]) -> StopPolicy:
+def certificate_of(settings: Settings, identity: Mapping[str, Any]) -> Certificate | None:
+    """The certificate that the settings name, if it speaks of these searches; None if they name none.
+
+    Logs a warning about parts of the searches that it says nothing of.
+
+    Raises:
+        ConfigError: the settings name another policy, too.
+        CertificateError: it cannot be read, or belongs to other searches.
+    """
+    if settings.certificate is None:
+        return None
     others = [name for name in ("policy", "answer_at", "abstain_below") if getattr(settings, name) is not None]
-    if others or settings.certificate is None:
+    if others:
         raise ConfigError(
             f"A certificate says which policy decides, and {', '.join(others)} says otherwise. Leave one out."
         )
     certificate = load_certificate(settings.certificate)
     certificate.check(identity)
-    return certificate.build()
+    if unknown := certificate.unknown(identity):
+        _LOG.warning("The certificate says nothing of %s of the searches it is used for.", ", ".join(unknown))
+    return certificate
 
 
 def _unshipped(settings: Settings, name: str, scorer: str) -> StopPolicy:

@@ -12,7 +12,7 @@ from rinse import Gap, Sufficiency
 from .coverage import Coverage
 from .seams import Answer, Citation, Verdict
 
-HARMLESS = frozenset({"tokens_estimated", "hits_dropped", "credit_failed"})
+HARMLESS = frozenset({"tokens_estimated", "hits_dropped", "credit_failed", "scores_drifted"})
 """Kinds of events that tell something and take nothing from the search."""
 
 

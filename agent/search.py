@@ -281,6 +281,8 @@ class Search:
             events=tuple(self._events),
         )
         self._note(await give_credit(self._parts, self._inquiry, result))
+        if self._parts.watch is not None:
+            self._note(await self._parts.watch.look(self._state().score))
         result = replace(result, coverage=coverage(result, self._caches), events=tuple(self._events))
         await self._record(self._trace.finish(result))
         return replace(result, degraded=self._degraded, events=tuple(self._events))

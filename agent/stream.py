@@ -108,7 +108,19 @@ class TurnStream:
             "budget": _BUDGET.dump_python(asked.budget, mode="json"),
             "max_age": asked.max_age,
             "tenant": asked.tenant,
+            "search": self._identity(),
             "given": list(dict.fromkeys(passage.id for passage in asked.given)),
+        }
+
+    def _identity(self) -> Mapping[str, Any] | None:
+        """That of the agent's searches, with the tiers and the budget of this one; None where it is not known."""
+        if not self._parts.identity:
+            return None
+        budget = self._inquiry.budget
+        return {
+            **self._parts.identity,
+            "tiers": [{"name": tier.name, "k": tier.k} for tier in self._inquiry.tiers],
+            "budget": {"max_turns": budget.max_turns, "max_calls": budget.max_calls},
         }
 
     async def _search(self, sink: TraceSink, send: MemoryObjectSendStream[Turn]) -> SearchResult:

@@ -12,7 +12,7 @@ from agent.calibration_data import read_runs
 from agent.certify import save_certificate
 from agent.config import Settings, load_settings
 from agent.errors import CertificateMismatchError, ConfigError
-from agent.policy import budget_of, choose_policy
+from agent.policy import budget_of, certificate_of, choose_policy
 from policies.bars import Bars
 from policies.combine import FirstOf
 from policies.fixed import FixedK
@@ -83,8 +83,10 @@ def test_a_certificate_decides_for_its_own_searches_only(tmp_path: Path) -> None
     assert done.certificate is not None
     file = tmp_path / "certificate.json"
     save_certificate(done.certificate, file)
-    assert isinstance(choose_policy(load_settings({"certificate": file}), SEARCH), LttThreshold)
+    certificate = certificate_of(load_settings({"certificate": file}), SEARCH)
+    assert isinstance(choose_policy(load_settings({}), SEARCH, certificate), LttThreshold)
     with pytest.raises(CertificateMismatchError, match="scorer"):
-        choose_policy(load_settings({"certificate": file}), {**SEARCH, "scorer": "another"})
+        certificate_of(load_settings({"certificate": file}), {**SEARCH, "scorer": "another"})
     with pytest.raises(ConfigError, match="policy, answer_at says otherwise"):
-        choose_policy(load_settings({"certificate": file, "policy": "band", "answer_at": 1.0}), SEARCH)
+        certificate_of(load_settings({"certificate": file, "policy": "band", "answer_at": 1.0}), SEARCH)
+    assert certificate_of(load_settings({}), SEARCH) is None
