@@ -20,8 +20,8 @@ FEWEST = 20
 class ScoreWatch:
     """Compares the score at each search's stop with those of the calibration; all searches of an agent share it.
 
-    The probability of ever raising a false alarm is bounded, see `ScoreMonitor`. It decides nothing: from the alarm
-    on each search gets an event `scores_drifted`, and the log one warning.
+    The probability of ever raising a false alarm is bounded, see `ScoreMonitor`. It decides nothing: from the
+    alarm on each search gets an event `scores_drifted`, and the log one warning.
 
     Args:
         reference: Stop scores of the calibration, at least `FEWEST`.
