@@ -27,7 +27,7 @@ _WORDS = re.findall(
 
 # The same examples in every run, and no opinion on how fast a machine is. New ones, and many:
 # pytest --hypothesis-profile thorough
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
 

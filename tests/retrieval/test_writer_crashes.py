@@ -17,7 +17,7 @@ from retrieval.index.dense import VectorFile
 from retrieval.index.layout import vectors_files
 from tests.retrieval.indexes import Hashing, jsonl
 
-SEEDS, OPERATIONS = 3, 2_000
+SEEDS, OPERATIONS = 2, 2_000
 SUBJECTS = ("The old river", "A red bridge", "The king of the north", "Queen")
 WORDS = ("city", "Tower", "Island", "castle", "ship", "captain", "novel", "song")
 QUERIES = ("old bridge of the king", "red river tower", "A captain and the novel island")
