@@ -24,6 +24,7 @@ from policies.calibration.probing import LEVELS
 from policies.degenerate import degeneracy
 from policies.errors import PolicyParameterError
 from policies.named import needs_thresholds
+from policies.parameters import require_threshold
 from policies.probed import ProbeWeights
 from policies.replay import Stop
 from policies.shipped import Shipped, shipped
@@ -58,10 +59,12 @@ class CalibrateRequest:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.abstain_below is not None:
+            require_threshold("calibrate", "abstain_below", self.abstain_below)
         if not needs_thresholds(self.policy):
             raise PolicyParameterError(
                 f"The policy {self.policy!r} holds no score against a threshold, so there is nothing to "
-                "calibrate. Take band or threshold."
+                "calibrate. Take threshold, band, probed, decaying or gated-K."
             )
 
     def spec(self, answer_at: float, scorer: object) -> PolicySpec:
@@ -197,7 +200,7 @@ def _certificate(
             p_value=control.p_value if isinstance(control, RiskControl) else None,
         ),
         mu=possible.mu,
-        coverage_at_most=possible.coverage,
+        coverage_at_most=possible.coverage if risk else None,
         calibration=fit_platt(cases),
         hazard=hazards(cases),
         stop_scores=stop_scores(cases, request.family(scorer)(answer_at), seed=request.seed)[:MAX_SCORES],

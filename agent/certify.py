@@ -114,8 +114,8 @@ class Certificate(_Strict):
     achieved: Achieved
     mu: _Share
     """Share of searches that no policy can answer with support."""
-    coverage_at_most: _Share
-    """What any policy could answer at this risk, (1 - mu) / (1 - alpha)."""
+    coverage_at_most: _Share | None
+    """Certified: what any policy could answer at this risk, (1 - mu) / (1 - alpha)."""
     calibration: Calibration | None = None
     """From score and turn to the probability of complete evidence."""
     hazard: tuple[_Share, ...] = ()
@@ -147,8 +147,9 @@ class Certificate(_Strict):
         differ = [name for name, value in self.search.items() if against.get(name, missing) != value]
         if differ:
             details = "; ".join(
-                f"{name}: certified for {_short(self.search[name])}, here {_short(against.get(name))}"
+                f"{name}: certified for {_short(one)}, here {_short(other)}"
                 for name in differ
+                for one, other in [_differing(self.search[name], against.get(name))]
             )
             raise CertificateMismatchError(
                 f"The certificate belongs to other searches, it differs in {', '.join(differ)} ({details}). "
@@ -227,6 +228,14 @@ def _seal(content: Mapping[str, Any]) -> str:
     """SHA-256 of the content in one fixed form."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _differing(one: object, other: object) -> tuple[object, object]:
+    """Of two objects only the fields that differ."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return one, other
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
 
 
 def _short(value: object) -> str:

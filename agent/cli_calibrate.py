@@ -53,7 +53,7 @@ def calibrate(
         float | None,
         typer.Option(help="Instead of --risk: largest share of the questions with support that may be refused."),
     ] = None,
-    policy: Annotated[str, typer.Option(help="threshold, band, or another that has a threshold.")] = "threshold",
+    policy: Annotated[str, typer.Option(help="threshold, band, probed, decaying or gated-K.")] = "threshold",
     abstain_below: Annotated[
         float | None, typer.Option(help="band: give up below this score. Default: as shipped.")
     ] = None,

@@ -26,16 +26,18 @@ def choose_policy(
     """The policy that the settings name, with what was shipped for the scorer where they give no parameters.
 
     Args:
-        settings: `answer_at` and `abstain_below` alone mean `band`.
+        settings: `answer_at` and `abstain_below` without a policy mean `band`.
         identity: Of the searches, see `search_identity`.
         certificate: Goes before everything else.
 
     Raises:
-        ConfigError: the policy needs thresholds or a fit, and none was given or shipped for this scorer.
+        ConfigError: the policy needs thresholds or a fit, and none was given or shipped for this scorer; or it
+            looks at no threshold, and one was given.
         PolicyParameterError: the policy refuses its parameters.
     """
     if certificate is not None:
         return certificate.build()
+    _require_effect(settings)
     found = shipped(str(identity["scorer"]))
     given = settings.answer_at is not None or settings.abstain_below is not None
     name = settings.policy or ("band" if given else DEFAULT_POLICY)
@@ -50,12 +52,45 @@ def choose_policy(
     )
 
 
+def _require_effect(settings: Settings) -> None:
+    """A threshold that changes nothing was meant for something.
+
+    Raises:
+        ConfigError: one was given for a policy that has none.
+    """
+    name = settings.policy or DEFAULT_POLICY
+    thresholds = settings.answer_at is not None or settings.abstain_below is not None
+    useless = [
+        flag
+        for flag, value in (("answer_at", settings.answer_at), ("abstain_below", settings.abstain_below))
+        if value is not None and settings.policy is not None and not needs_thresholds(name)
+    ]
+    if settings.min_turns is not None and name not in _WAITING and not (settings.policy is None and thresholds):
+        useless.append("min_turns")
+    if useless:
+        raise ConfigError(
+            f"Policy {name!r} does not look at {', '.join(useless)}. Leave it out, or choose the policy band."
+        )
+
+
+_WAITING = frozenset({"band", "threshold", "probed"})
+"""Policies that look at `min_turns`."""
+
+
 def budget_of(settings: Settings, policy: StopPolicy) -> Budget:
-    """A policy of K calls has a budget of exactly K: a turn of two queries must not pass it by one."""
+    """A policy of K calls has a budget of exactly K: a turn of two queries must not pass it by one.
+
+    Limits that the user set hold all the same; only those that were not set give way.
+    """
     counted = policy.part if isinstance(policy, Gated) else policy
-    if isinstance(counted, FixedK):
-        return replace(settings.budget, max_calls=counted.k, max_turns=None)
-    return settings.budget
+    if not isinstance(counted, FixedK):
+        return settings.budget
+    calls, given = settings.budget.max_calls, settings.model_fields_set
+    return replace(
+        settings.budget,
+        max_calls=min(counted.k, calls) if "max_calls" in given and calls is not None else counted.k,
+        max_turns=settings.budget.max_turns if "max_turns" in given else None,
+    )
 
 
 def certificate_of(settings: Settings, identity: Mapping[str, Any]) -> Certificate | None:
@@ -76,6 +111,8 @@ def certificate_of(settings: Settings, identity: Mapping[str, Any]) -> Certifica
         )
     certificate = load_certificate(settings.certificate)
     certificate.check(identity)
+    if certificate.kind == "uncertified":
+        _LOG.warning("The certificate certifies nothing: its threshold is the best guess on its data.")
     if unknown := certificate.unknown(identity):
         _LOG.warning("The certificate says nothing of %s of the searches it is used for.", ", ".join(unknown))
     return certificate

@@ -52,7 +52,7 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 Questions = Annotated[
     list[Path] | None,
     typer.Option("--questions", help="JSON lines, plain or .gz; may be repeated. Default: our demo questions."),

@@ -40,7 +40,7 @@ def replay(
         ),
     ] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Draws of the bootstrap.")] = 2_000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws and of splits.")] = 17,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws and of splits.")] = 17,
     as_json: Json = False,
 ) -> None:
     """Which stop policy decides best? Every policy on the same recorded searches, with intervals and exact regret.
@@ -49,9 +49,10 @@ def replay(
     held against the annotated support. Complete support is the annotators' word; other text may answer, too.
 
     Policies: never, single, fixed-K, until-dry, random (as many calls as the default), threshold,
-    threshold-at-end, band, decaying, no-gain, gated-no-gain, novelty, stability, tasr, utility, ltt-RISK,
-    conformal-SHARE, ragflow, gated-K (K calls, then the threshold decides), default (what `sufficit ask` does),
-    oracle-support, oracle-utility. The default is always among them: others are compared with it.
+    threshold-at-end, band, bars, decaying, no-gain, gated-no-gain, novelty, stability, tasr, probed, utility,
+    ltt-RISK, conformal-SHARE, ragflow, gated-K (K calls, then the threshold), default (what `sufficit ask`
+    does), oracle-support, oracle-utility; llm-stop and llm-sufficient need searches recorded with a model.
+    The default is always among them: others are compared with it.
 
     The utility of a search: 1 for an answer on complete support, minus --wrong for one without, 0 for none, minus
     --call-price for each call. Regret is what it lacks of the best end that the record allows.

@@ -13,7 +13,7 @@ from typing import Any
 
 from agent import Settings, load_settings
 from agent.build import open_agent
-from policies.named import DEFAULT_POLICY
+from policies.named import DEFAULT_POLICY, needs_thresholds
 from retrieval.index import IndexInfo, index_info
 
 from .corpus import cached_index, demo_index, require_one_source
@@ -99,7 +99,8 @@ def run_quick(options: QuickOptions) -> Report:
 
 def search_settings(policy: str, flags: Mapping[str, Any]) -> Settings:
     """The user's settings with this policy and no limit on time: a slow machine must not change an outcome."""
-    return load_settings({**flags, "policy": policy}).model_copy(update={"max_seconds": None})
+    thresholds = {} if needs_thresholds(policy) else {"answer_at": None, "abstain_below": None}
+    return load_settings({**flags, **thresholds, "policy": policy}).model_copy(update={"max_seconds": None})
 
 
 def measure(

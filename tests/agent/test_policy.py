@@ -76,6 +76,33 @@ def test_fixed_calls_have_a_budget_of_as_many() -> None:
     assert budget_of(settings, choose_policy(settings, KNOWN)) == settings.budget
 
 
+def test_limits_that_the_user_set_hold_beside_a_number_of_calls() -> None:
+    """A cap on calls or turns is a promise about cost; what was not set gives way."""
+    for flags, calls, turns in (
+        ({"policy": "fixed-100", "max_calls": 3}, 3, None),
+        ({"policy": "gated-5", "max_calls": 2, "max_turns": 2}, 2, 2),
+        ({"policy": "fixed-2", "max_calls": 9}, 2, None),
+    ):
+        settings = load_settings(flags)
+        budget = budget_of(settings, choose_policy(settings, KNOWN))
+        assert (budget.max_calls, budget.max_turns) == (calls, turns)
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ({"policy": "bars", "answer_at": 9.0}, "answer_at"),
+        ({"policy": "never", "abstain_below": 0.0}, "abstain_below"),
+        ({"min_turns": 5}, "min_turns"),
+        ({"policy": "utility", "min_turns": 2, "answer_at": 1.0}, "answer_at, min_turns"),
+    ],
+)
+def test_a_threshold_that_changes_nothing_is_refused(flags: dict[str, Any], named: str) -> None:
+    """The user meant something by it; silence would be a wrong answer later."""
+    with pytest.raises(ConfigError, match=f"does not look at {named}"):
+        chosen(KNOWN, **flags)
+
+
 def test_a_certificate_decides_for_its_own_searches_only(tmp_path: Path) -> None:
     """Another budget, scorer or tier is refused by name; so is a second policy beside it."""
     run = write_run(tmp_path / "dev.run", episodes(pairs(120, seed=0)))
