@@ -2,7 +2,7 @@
 
 The contribution of a passage is what the score loses without it. A reader counts where its raw value falls: the
 others only see a smaller set, which their size correction rewards. Two passages that say the same contribute
-nothing each. The cost: one more score for each of at most `MOST` passages, most of it from the scorer's memo (2 to
+nothing each. The cost: one more score for each of at most `MOST` passages, most of it from the scorer's memo (1 to
 20 ms each with the small profile on a six-passage set), in a worker thread, and one write of the cache.
 """
 

@@ -167,13 +167,12 @@ def _web_tier(settings: Settings, web: WebConnection) -> Tier:
 
 
 def _web(settings: Settings, store: PageStore | None, encoder: TransformerEncoder) -> WebConnection:
-    import httpx
-
     from retrieval.web.tier import WebSettings, WebTier
+    from retrieval.web.wire import usual_authorities
 
     from .web import OpenWeb, WebConnection
 
-    manners, tls = fetch_settings(settings.web), httpx.create_ssl_context()
+    manners, tls = fetch_settings(settings.web), usual_authorities()
     rules = _rules(settings.cache)
 
     def open_web() -> OpenWeb:

@@ -37,10 +37,10 @@ def choose_policy(
     """
     if certificate is not None:
         return certificate.build()
-    _require_effect(settings)
-    found = shipped(str(identity["scorer"]))
     given = settings.answer_at is not None or settings.abstain_below is not None
     name = settings.policy or ("band" if given else DEFAULT_POLICY)
+    _require_effect(settings, name)
+    found = shipped(str(identity["scorer"]))
     if found is None:
         return _unshipped(settings, name, str(identity["scorer"]))
     return found.build(
@@ -52,27 +52,22 @@ def choose_policy(
     )
 
 
-def _require_effect(settings: Settings) -> None:
+def _require_effect(settings: Settings, name: str) -> None:
     """A threshold that changes nothing was meant for something.
 
     Raises:
         ConfigError: one was given for a policy that has none.
     """
-    name = settings.policy or DEFAULT_POLICY
-    thresholds = settings.answer_at is not None or settings.abstain_below is not None
-    useless = [
-        flag
-        for flag, value in (("answer_at", settings.answer_at), ("abstain_below", settings.abstain_below))
-        if value is not None and settings.policy is not None and not needs_thresholds(name)
-    ]
-    if settings.min_turns is not None and name not in _WAITING and not (settings.policy is None and thresholds):
-        useless.append("min_turns")
+    looked_at = {"answer_at", "abstain_below"} if needs_thresholds(name) else set()
+    looked_at |= {"min_turns"} if name in _WAITING else set()
+    useless = [flag for flag in _THRESHOLDS if getattr(settings, flag) is not None and flag not in looked_at]
     if useless:
         raise ConfigError(
             f"Policy {name!r} does not look at {', '.join(useless)}. Leave it out, or choose the policy band."
         )
 
 
+_THRESHOLDS = ("answer_at", "abstain_below", "min_turns")
 _WAITING = frozenset({"band", "threshold", "probed"})
 """Policies that look at `min_turns`."""
 
@@ -104,7 +99,7 @@ def certificate_of(settings: Settings, identity: Mapping[str, Any]) -> Certifica
     """
     if settings.certificate is None:
         return None
-    others = [name for name in ("policy", "answer_at", "abstain_below") if getattr(settings, name) is not None]
+    others = [name for name in ("policy", *_THRESHOLDS) if getattr(settings, name) is not None]
     if others:
         raise ConfigError(
             f"A certificate says which policy decides, and {', '.join(others)} says otherwise. Leave one out."

@@ -11,7 +11,6 @@ from typing import Any
 
 from agent.build import open_agent
 from agent.episodes import Episode
-from agent.identity import search_identity
 from retrieval import Passage
 from retrieval.index import IndexInfo, LocalIndex, index_info
 
@@ -192,18 +191,9 @@ def _passages(folder: Path) -> Iterator[Passage]:
 
 def _depends_on(options: RecordOptions, info: IndexInfo) -> dict[str, Any]:
     """All that a recorded search depends on, without paths: they tell where files lay, not what was in them."""
-    settings = horizon_settings(calls=options.calls, k=options.k)
-    agent = open_agent(info.folder, settings=settings)
-    identity = search_identity(
-        scorer=agent.parts.scorer.fingerprint,
-        tiers=agent.tiers,
-        budget=settings.budget,
-        queries_per_turn=settings.queries_per_turn,
-        planner=settings.planner,
-        index=info,
-    )
+    agent = open_agent(info.folder, settings=horizon_settings(calls=options.calls, k=options.k))
     return {
-        **identity,
+        **agent.parts.identity,
         "questions": {path.name: _sha256(path) for path in options.questions} or "demo",
         "code": {"sufficit": versions()["sufficit"], "digest": code_digest("agent", "retrieval", "rinse")},
     }

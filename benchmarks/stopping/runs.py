@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent.episodes import Episode
-from agent.observe import observations
+from agent.observe import probed_record
 from policies import SearchState
 from policies.replay import Recorded
 
@@ -134,7 +134,7 @@ def reduced(episode: Episode) -> Search:
         ValueError: the trace holds no turn, or fewer or more than were labelled.
         pydantic.ValidationError: the trace is not one of ours.
     """
-    states = episode.states()
+    states = probed_record(episode).states
     looks = {len(states), len(episode.found), len(episode.probes) or len(states)}
     if looks != {len(states)} or not states:
         raise ValueError(
@@ -170,20 +170,18 @@ def _observed(episode: Episode, states: Sequence[SearchState]) -> list[SearchSta
     complete = episode.sufficient
     first = next((state.spend.calls for state, whole in zip(states, complete, strict=True) if whole), None)
     future = {} if first is None else {"gold.first_complete": float(first)}
-    probed = observations(episode.probes) or [{} for _ in states]
     return [
         replace(
             state,
             observations={
                 **state.observations,
-                **probe,
                 **future,
                 "gold.found": float(found),
                 "gold.support": float(episode.support),
                 "gold.complete": float(whole),
             },
         )
-        for state, probe, found, whole in zip(states, probed, episode.found, complete, strict=True)
+        for state, found, whole in zip(states, episode.found, complete, strict=True)
     ]
 
 

@@ -6,12 +6,10 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import TracebackType
 from typing import Self
 
 import anyio
-import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if_result
 
 from .guard import GuardedBackend, Resolve, resolve_name
@@ -23,7 +21,7 @@ from .status import REDIRECTS, WHOLE, is_passing, meaning
 from .stop import Stop
 from .trail import Trail, usable_validators
 from .urls import WebURL, join_url, parse_url
-from .wire import Answer, Tally, Want, Wire
+from .wire import Answer, Tally, Want, Wire, usual_authorities
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 8.0
@@ -59,7 +57,7 @@ class Fetcher:
         self._pace = Pace(self.settings, sleep)
         self._robots = Robots(self._get_robots, clock)
         guarded = GuardedBackend(self.settings.allow_private, resolve)
-        self._wire = Wire(self.settings, guarded, clock, tls or _usual_authorities())
+        self._wire = Wire(self.settings, guarded, clock, tls or usual_authorities())
 
     async def __aenter__(self) -> Self:
         return self
@@ -194,12 +192,6 @@ class Fetcher:
         asked = asked_pause(answer.headers.get("retry-after"), answer.received_at)
         if asked is not None and is_passing(answer.status, answer.headers):
             self._pace.pause(answer.url, asked)
-
-
-@cache
-def _usual_authorities() -> ssl.SSLContext:
-    """Reading them takes longer than many a fetch."""
-    return httpx.create_ssl_context()
 
 
 def _judged(answer: Answer, trail: Trail) -> tuple[Kind, str]:

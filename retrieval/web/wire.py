@@ -11,10 +11,12 @@ import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 import anyio
 import h2.exceptions
 import httpcore
+import httpx
 
 from .decode_body import OFFERED, decoder_for
 from .guard import GuardedBackend
@@ -32,6 +34,15 @@ KEPT_SECONDS = 15.0
 _LOST = ("Server disconnected", "peer closed connection", "<ConnectionTerminated", "<StreamReset")
 # What httpcore says when a connection broke off, as against an answer that is no HTTP. It has one class for both.
 _FAILED = (httpcore.NetworkError, httpcore.ProtocolError, h2.exceptions.H2Error, OSError)
+
+
+@cache
+def usual_authorities() -> ssl.SSLContext:
+    """Whose certificates are trusted: the usual authorities, or those of SSL_CERT_FILE. Blocking.
+
+    Kept: reading them takes longer than many a fetch.
+    """
+    return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 import anyio
-import httpx
 
 from ...errors import ProviderError
 from ..guard import GuardedBackend, Resolve, resolve_name
@@ -25,7 +24,7 @@ from ..settings import FetchSettings
 from ..status import PASSING, REDIRECTS
 from ..stop import Stop
 from ..urls import WebURL, join_url, parse_url
-from ..wire import Answer, Tally, Want, Wire
+from ..wire import Answer, Tally, Want, Wire, usual_authorities
 
 _READ = frozenset({200, 203})
 
@@ -53,7 +52,7 @@ class ApiClient:
         self.settings = settings or FetchSettings()
         guarded = GuardedBackend(self.settings.allow_private, resolve)
         self._pace = Pace(self.settings, sleep)
-        self._wire = Wire(self.settings, guarded, clock, tls or httpx.create_ssl_context())
+        self._wire = Wire(self.settings, guarded, clock, tls or usual_authorities())
 
     async def __aenter__(self) -> Self:
         return self
