@@ -144,14 +144,24 @@ def validators(exchange: Exchange) -> dict[str, str]:
 def freshened(stored: Exchange, answer: Exchange) -> Exchange | None:
     """The stored exchange after a 304 (RFC 9111, section 4.3.4), or None if the 304 speaks of another content.
 
-    The fields of the answer replace the stored ones, but for those that describe the body. `age` and `date` are
-    replaced or gone: they belonged to the old answer.
+    Tags are compared weakly (RFC 9110, section 8.8.3.2), as the origin had to compare them to answer 304 to
+    If-None-Match (section 13.1.2). To the letter, RFC 9111 lets a strong tag in a 304 update only a stored response
+    with the same strong tag: it is to select among all that the request named. Ours named exactly one, since the
+    cache holds one response a key and sends its tag alone, so the 304 can be about no other. Servers that compress
+    rely on this: the tag of their 200 is weak, that of their 304 strong; to the letter each validation of such a
+    page costs two requests.
+
+    The fields of the answer replace the stored ones, but for those that describe the body, and the tag: a weak one
+    says less about our body than the strong one would. `age` and `date` are replaced or gone: they belonged to the
+    old answer.
     """
     old, new = stored.headers.get("etag"), answer.headers.get("etag")
-    if old and new and new != old and not new.startswith("W/"):
+    if old and new and _opaque(old) != _opaque(new):
         return None
     kept = {name: value for name, value in stored.headers.items() if name not in {"age", "date"}}
     fresh = {name: value for name, value in answer.headers.items() if name not in _KEPT}
+    if old:
+        fresh["etag"] = old
     return replace(
         stored,
         headers=kept | fresh,
@@ -159,6 +169,11 @@ def freshened(stored: Exchange, answer: Exchange) -> Exchange | None:
         requested_at=answer.requested_at,
         received_at=answer.received_at,
     )
+
+
+def _opaque(tag: str) -> str:
+    """An entity tag without its mark of weakness, which is case-sensitive (RFC 9110, section 8.8.3)."""
+    return tag.removeprefix("W/")
 
 
 def _directives(exchange: Exchange) -> Directives:

@@ -224,6 +224,26 @@ def test_a_304_gives_a_page_new_headers_but_not_another_body() -> None:
     assert validators(exchange(last_modified=date(NOW))) == {"if-modified-since": date(NOW)}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ('W/"1"', '"1"', True),
+        ('"1"', 'W/"1"', True),
+        ('W/"1"', 'W/"1"', True),
+        ('W/"1"', '"2"', False),
+        ('"1"', 'W/"2"', False),
+        ('"1"', '"W/1"', False),
+        ('w/"1"', '"1"', False),
+    ],
+)
+def test_tags_of_a_304_are_compared_as_the_origin_compared_them(old: str, new: str, same: bool) -> None:
+    """RFC 9110, section 8.8.3.2, its table and more: a server that compresses makes tags weak in a 200 only."""
+    fresh = freshened(exchange(etag=old), exchange(status=304, etag=new))
+    assert (fresh is not None) == same
+    if fresh is not None:
+        assert fresh.headers["etag"] == old
+
+
 def test_dates_in_all_three_forms_and_in_none() -> None:
     """RFC 9110, section 5.6.7; anything else is no date and no exception."""
     for text in ("Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"):
