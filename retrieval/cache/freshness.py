@@ -146,7 +146,7 @@ def freshened(stored: Exchange, answer: Exchange) -> Exchange | None:
 
     Tags are compared weakly (RFC 9110, section 8.8.3.2), as the origin had to compare them to answer 304 to
     If-None-Match (section 13.1.2). To the letter, RFC 9111 lets a strong tag in a 304 update only a stored
-    response of that strong tag: it is to select among all that the request named. Ours named exactly one, since the
+    response of that strong tag: it is to select among all that the request named. Ours named exactly one, as the
     cache holds one response a key and sends its tag alone, so the 304 can be about no other. Servers that compress
     rely on this: the tag of their 200 is weak, that of their 304 strong; to the letter each validation of such a
     page costs two requests.
