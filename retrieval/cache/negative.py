@@ -38,6 +38,11 @@ _FAILED_STATUS = frozenset({None, 500, 502, 503, 504})
 """RFC 5861, section 4, and no answer at all."""
 
 
+def is_ours(outcome: Kind, status: int | None) -> bool:
+    """Whether our own guard refused, not the site: what is allowed may change, and asking again costs nobody."""
+    return outcome == "blocked" and status is None
+
+
 def is_failure(outcome: Kind, status: int | None) -> bool:
     """Whether the origin failed, so that a stale page may stand in for it (RFC 5861, section 4)."""
     return outcome in {"timeout", "rate_limited"} or (outcome == "error" and status in _FAILED_STATUS)
@@ -45,11 +50,13 @@ def is_failure(outcome: Kind, status: int | None) -> bool:
 
 def ends(outcome: Kind, status: int | None) -> bool:
     """Whether a stored page has to go: its owner forbids it, or says that it is gone."""
-    return outcome in _FORBIDDEN or status in {404, 410}
+    return status in {404, 410} or (outcome in _FORBIDDEN and not is_ours(outcome, status))
 
 
 def refusal(fetched: Fetched, outcome: Kind, *, now: float, lives: Mapping[str, float] = LIVES) -> Refusal | None:
-    """The note about a URL that gave no page; None if its outcome is one that is not noted."""
+    """The note about a URL that gave no page; None if its outcome is one that is not noted, or our own guard's."""
+    if is_ours(outcome, fetched.status):
+        return None
     life = lives.get(outcome, 0.0)
     if fetched.retry_after is not None:
         life = min(max(life, fetched.retry_after), LONGEST_PAUSE)
@@ -67,11 +74,12 @@ def refusal(fetched: Fetched, outcome: Kind, *, now: float, lives: Mapping[str, 
 
 def tally(fetched: Fetched, outcome: Kind) -> Tally:
     """What a fetch with this outcome, after extraction, counts for its site."""
-    good = outcome in {"ok", "not_modified"}
+    good = outcome in {"ok", "not_modified"} or is_ours(outcome, fetched.status)
+    refused = outcome in REFUSED and not good
     return Tally(
         requests=fetched.attempts,
         bytes=fetched.bytes_received,
         revalidations=int(outcome == "not_modified"),
-        refusals=int(outcome in REFUSED),
-        failures=int(not good and outcome not in REFUSED),
+        refusals=int(refused),
+        failures=int(not good and not refused),
     )

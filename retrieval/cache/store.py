@@ -218,6 +218,9 @@ def _served(connection: Connection, tenant: str, key: str, now: float) -> None:
 
 
 def _count(connection: Connection, tenant: str, key: str, tally: Tally) -> None:
+    site = site_of(key)
+    if not site or tally == NOTHING:  # nobody was asked
+        return
     connection.execute(
         "INSERT INTO sites VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
         "requests = requests + excluded.requests, bytes = bytes + excluded.bytes, "
@@ -225,7 +228,7 @@ def _count(connection: Connection, tenant: str, key: str, tally: Tally) -> None:
         "failures = failures + excluded.failures, hits = hits + excluded.hits",
         (
             tenant,
-            site_of(key),
+            site,
             tally.requests,
             tally.bytes,
             tally.revalidations,

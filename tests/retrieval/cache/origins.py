@@ -111,7 +111,7 @@ def failure(outcome: str, *, status: int | None = None, retry_after: float | Non
         status=status,
         requested_at=0,
         received_at=0,
-        attempts=0 if outcome == "robots_denied" else 1,
+        attempts=0 if outcome == "robots_denied" or (outcome, status) == ("blocked", None) else 1,
         retry_after=retry_after,
     )
 

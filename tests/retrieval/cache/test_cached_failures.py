@@ -24,7 +24,7 @@ async def test_a_url_without_a_page_is_left_alone_for_a_while(
     pages: CachedPages, origin: Origin, clock: Clock, store: PageStore, outcome: str
 ) -> None:
     """Each outcome keeps its name and its own short life; none is ever served as a page."""
-    origin.fails = failure(outcome)
+    origin.fails = failure(outcome, status=403 if outcome == "blocked" else None)
     assert (await ask(pages)).outcome == outcome
     clock.now += LIVES[outcome] - 1
     noted = await ask(pages)
@@ -35,6 +35,23 @@ async def test_a_url_without_a_page_is_left_alone_for_a_while(
     origin.fails = None
     assert (await ask(pages)).outcome == "ok"
     assert store.refusal(None, URL) is None
+
+
+async def test_what_our_own_guard_refuses_is_neither_noted_nor_counted_nor_lost(
+    pages: CachedPages, origin: Origin, clock: Clock, store: PageStore
+) -> None:
+    """No site said no: who then allows the host need not wait, and a page that was allowed before stays."""
+    origin.fails = failure("blocked")
+    assert (await ask(pages)).outcome == "blocked"
+    assert report(store).sites == ()
+    origin.fails = None
+    assert (await ask(pages)).outcome == "ok"
+    clock.now += 150
+    origin.fails = failure("blocked")
+    result = await ask(pages)
+    assert (result.outcome, result.page, report(store).pages) == ("blocked", None, 1)
+    (site,) = report(store).sites
+    assert (site.tally.requests, site.tally.refusals, site.tally.failures, site.refused) == (1, 0, 0, 0)
 
 
 async def test_a_pause_that_the_host_asks_for_is_kept(pages: CachedPages, origin: Origin, clock: Clock) -> None:
