@@ -57,7 +57,7 @@ def open_tiers(settings: Settings, folder: Path | None) -> OpenedTiers:
         index = LocalIndex.open(folder)
         index.warm()
     encoder = TransformerEncoder.named() if index is None else index.encoder
-    store = _store(settings.cache) if {"cache", "web"} & set(settings.tiers) else None
+    store = open_store(settings.cache) if {"cache", "web"} & set(settings.tiers) else None
     tiers: dict[str, Tier] = {}
     connections: list[Connected] = []
     if index is not None:
@@ -125,7 +125,12 @@ def _check_web(web: WebSection) -> None:
             raise ConfigError(f"[web] sites: {error}") from error
 
 
-def _store(cache: CacheSection) -> PageStore | None:
+def open_store(cache: CacheSection) -> PageStore | None:
+    """The pages of the cache, made where needed; None without a folder.
+
+    Raises:
+        CacheError: it cannot be used.
+    """
     if cache.folder is None:
         return None
     from retrieval.cache.store import PageStore
@@ -133,7 +138,12 @@ def _store(cache: CacheSection) -> PageStore | None:
     return PageStore(cache.folder, max_bytes=cache.max_bytes)
 
 
-def _rules(cache: CacheSection) -> Rules:
+def cache_rules(cache: CacheSection) -> Rules:
+    """How long pages are fresh.
+
+    Raises:
+        ConfigError: an override contradicts itself.
+    """
     from retrieval.cache.rules import Override, Rules
 
     try:
@@ -150,7 +160,7 @@ def _cache_tier(settings: Settings, store: PageStore, encoder: TransformerEncode
     from retrieval.cache.rooms import Rooms
     from retrieval.cache.tier import CacheTier
 
-    tier = CacheTier(store, Rooms(store, encoder), rules=_rules(settings.cache))
+    tier = CacheTier(store, Rooms(store, encoder), rules=cache_rules(settings.cache))
     return Tier(name="cache", retriever=tier, k=settings.cache.k or settings.k)
 
 
@@ -173,7 +183,7 @@ def _web(settings: Settings, store: PageStore | None, encoder: TransformerEncode
     from .web import OpenWeb, WebConnection
 
     manners, tls = fetch_settings(settings.web), usual_authorities()
-    rules = _rules(settings.cache)
+    rules = cache_rules(settings.cache)
 
     def open_web() -> OpenWeb:
         from retrieval.cache.cached import CachedPages

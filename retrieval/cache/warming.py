@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ..compute import in_worker
 from ..errors import ProviderError
@@ -15,6 +16,15 @@ from .renewal import Fetches
 CONCURRENCY = 8
 MOST_SITEMAPS = 50
 """Files of one sitemap index that are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What a sitemap lists."""
+
+    pages: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Why it, or one that it names, gave nothing; a page or more may be missing then."""
 
 
 async def warm(
@@ -56,22 +66,23 @@ async def warm(
     return {url: found[url] for url in dict.fromkeys(urls)}
 
 
-async def sitemap_urls(fetcher: Fetches, url: str, *, limit: int) -> list[str]:
-    """The first `limit` pages that a sitemap lists; those of an index of sitemaps file by file, in its order.
-
-    Raises:
-        ProviderError: the sitemap cannot be fetched, or is none. Of an index, one that cannot be had is left out.
-    """
-    first = await _read(fetcher, url)
-    pages = dict.fromkeys(first.pages)
+async def listed_in(fetcher: Fetches, url: str, *, limit: int) -> Listed:
+    """The first `limit` pages that a sitemap lists; those of an index of sitemaps file by file, in its order."""
+    try:
+        first = await _read(fetcher, url)
+    except ProviderError as error:
+        return Listed(faults=(str(error),))
+    pages, faults = dict.fromkeys(first.pages), list[str]()
     for other in first.sitemaps[:MOST_SITEMAPS]:
         if len(pages) >= limit:
             break
         try:
             pages |= dict.fromkeys((await _read(fetcher, other)).pages)
-        except ProviderError:  # the others are still worth having
-            continue
-    return list(pages)[:limit]
+        except ProviderError as error:  # the others are still worth having
+            faults.append(str(error))
+    if not pages and not faults:
+        faults.append(f"The sitemap {url} lists no page. Check what it holds.")
+    return Listed(pages=tuple(pages)[:limit], faults=tuple(faults))
 
 
 async def _read(fetcher: Fetches, url: str) -> Sitemap:
@@ -80,4 +91,7 @@ async def _read(fetcher: Fetches, url: str) -> Sitemap:
         raise ProviderError(
             f"The sitemap {url} cannot be had ({fetched.outcome}): {fetched.detail} Check its address."
         )
-    return await in_worker(read_sitemap, fetched.body)
+    try:
+        return await in_worker(read_sitemap, fetched.body)
+    except ProviderError as error:
+        raise ProviderError(f"{url} cannot be read. {error} Check its address.") from error

@@ -21,7 +21,7 @@ runner = CliRunner()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Two articles, a sitemap that lists them and a page that is gone."""
+    """Two articles, a sitemap that lists them, sitemaps that are broken, and a page that is gone."""
 
     protocol_version = "HTTP/1.1"
 
@@ -33,6 +33,13 @@ class _Handler(BaseHTTPRequestHandler):
             "/b": article(LONG.replace("purple", "white")),
             "/sitemap.xml": (
                 f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+            ).encode(),
+            "/empty.xml": b"<urlset></urlset>",
+            "/page.xml": b"<html><body>Not found</body></html>",
+            "/index.xml": f"<sitemapindex><sitemap><loc>{base}/none.xml</loc></sitemap></sitemapindex>".encode(),
+            "/half.xml": (
+                f"<sitemapindex><sitemap><loc>{base}/none.xml</loc></sitemap>"
+                f"<sitemap><loc>{base}/sitemap.xml</loc></sitemap></sitemapindex>"
             ).encode(),
         }
         body = known.get(self.path, b"")
@@ -75,7 +82,9 @@ def cache(tmp_path: Path, site: str, tiny_backbone: Path) -> Path:
         "warm", f"http://{site}/gone", "--sitemap", f"http://{site}/sitemap.xml", "--cache", str(folder),
         "--allow-private", "127.0.0.1", "--encoder", str(tiny_backbone),
     )  # fmt: skip
-    assert found == {"pages": 3, "outcomes": {"error": 1, "ok": 2}, "requests": 3, "from_cache": 0}
+    assert found == {
+        "pages": 3, "outcomes": {"error": 1, "ok": 2}, "requests": 3, "from_cache": 0, "sitemap_faults": [],
+    }  # fmt: skip
     return folder
 
 
@@ -83,7 +92,7 @@ def test_a_cache_is_filled_audited_checked_and_purged(cache: Path, site: str, tm
     """The figures of each command agree with what the site was really asked for."""
     where = ("--cache", str(cache))
     again = run("warm", f"http://{site}/a", *where, "--allow-private", "127.0.0.1", "--no-index")
-    assert again == {"pages": 1, "outcomes": {"ok": 1}, "requests": 0, "from_cache": 1}
+    assert (again["pages"], again["outcomes"], again["requests"], again["from_cache"]) == (1, {"ok": 1}, 0, 1)
     stats = run("stats", *where)
     assert (stats["pages"], stats["pages_not_indexed_yet"]) == (2, 0)
     (counts,) = stats["sites"]
@@ -134,10 +143,43 @@ def test_mistakes_are_told_with_their_remedy(tmp_path: Path, arguments: list[str
     assert not (tmp_path / "none").exists()
 
 
-def test_not_one_page_is_a_failure(tmp_path: Path) -> None:
-    """A private address is refused unless its host is named, and the status says so."""
-    found = run("warm", "http://127.0.0.1:9/x", "--cache", str(tmp_path / "c"), "--no-index", status=1)
-    assert found["outcomes"] == {"blocked": 1}
+def test_what_we_refuse_ourselves_is_not_remembered(tmp_path: Path, site: str) -> None:
+    """A private address is refused unless its host is named; once it is, its page comes at once."""
+    where = ("--cache", str(tmp_path / "c"), "--no-index")
+    found = run("warm", f"http://{site}/a", "file:///etc/hosts", *where, status=1)
+    assert found["outcomes"] == {"blocked": 2}
+    assert run("stats", "--cache", str(tmp_path / "c"))["sites"] == []
+    allowed = run("warm", f"http://{site}/a", *where, "--allow-private", "127.0.0.1")
+    assert (allowed["outcomes"], allowed["requests"]) == ({"ok": 1}, 1)
+
+
+@pytest.mark.parametrize("sitemap", ["none.xml", "empty.xml", "page.xml", "index.xml"])
+def test_a_sitemap_that_gives_nothing_is_a_failure(tmp_path: Path, site: str, sitemap: str) -> None:
+    """What is wrong stands on stderr with the sitemap's address; pages that are named are fetched all the same."""
+    where = ("--cache", str(tmp_path / "c"), "--no-index", "--allow-private", "127.0.0.1")
+    place = f"http://{site}/{sitemap}"
+    done = runner.invoke(cache_app, ["warm", "--sitemap", place, *where])
+    assert done.exit_code == 1
+    assert "Error: Not one page could be had." in done.stderr
+    assert f"http://{site}/" in done.stderr
+    found = run("warm", f"http://{site}/a", "--sitemap", place, *where, status=1)
+    assert (found["outcomes"], len(found["sitemap_faults"])) == ({"ok": 1}, 1)
+
+
+def test_a_part_of_a_sitemap_that_is_missing_is_told(tmp_path: Path, site: str) -> None:
+    """Nobody knows which pages are missing then: the status is 1, though the others are there."""
+    where = ("--cache", str(tmp_path / "c"), "--no-index", "--allow-private", "127.0.0.1")
+    found = run("warm", "--sitemap", f"http://{site}/half.xml", *where, status=1)
+    assert found["outcomes"] == {"ok": 2}
+    assert "none.xml" in found["sitemap_faults"][0]
+
+
+def test_nothing_to_purge_is_told(cache: Path) -> None:
+    """Exit status 0, since what was wanted holds; a mistyped site shows."""
+    done = runner.invoke(cache_app, ["purge", "--site", "unknown.example", "--cache", str(cache)])
+    assert (done.exit_code, "no such page of unknown.example is stored" in done.stderr) == (0, True)
+    done = runner.invoke(cache_app, ["purge", "--all", "--cache", str(cache)])
+    assert (done.exit_code, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("command", ["warm", "stats", "purge", "verify", "export"])
