@@ -1,0 +1,105 @@
+"""The greedy answer that the answer-aware scorers share: P(True), attribution, semantic entropy and FLARE.
+
+RINSE, appendix A: "answer-aware methods start from one greedy answer to the full set". Several scorers read the
+same answer; a store lets them generate it once, also across processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from retrieval import EvidenceSet
+
+from .documents import CHARACTERS, numbered_documents, require_input
+from .model import ChatModel
+
+MAX_TOKENS = 24
+"""Longest answer (RINSE, table 1)."""
+
+_PROMPT = """\
+Answer the question from the documents below. Reply with the answer alone, in a few words, without a sentence \
+around it.
+
+Documents:
+{documents}
+
+Question: {question}"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAnswer:
+    """A greedy answer to a question from all its passages."""
+
+    text: str
+    """Without white space around it; may be empty."""
+    tokens: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    """Natural logarithm of each token's probability, not above 0."""
+    seconds: float
+    """Wall time that its generation took, the reading of the prompt included."""
+
+
+class AnswerStore(Protocol):
+    """Keeps answers, so that a benchmark may share them between scorers in processes of their own."""
+
+    def get(self, key: str) -> SharedAnswer | None:
+        """The answer under this key, or None."""
+        ...
+
+    def put(self, key: str, answer: SharedAnswer) -> None:
+        """Keep an answer."""
+        ...
+
+
+class GreedyAnswers:
+    """Answers a question from all passages of a set, greedily, in at most 24 tokens.
+
+    Args:
+        model: Answers.
+        store: Asked before the model; None = every call generates.
+    """
+
+    def __init__(self, model: ChatModel, store: AnswerStore | None = None) -> None:
+        self.model = model
+        self._store = store
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies model, prompt and settings by content."""
+        parts = ("answer", self.model.fingerprint, _PROMPT, f"{CHARACTERS} {MAX_TOKENS}")
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def prompt(self, question: str, evidence: EvidenceSet) -> str:
+        """What the model completes.
+
+        Raises:
+            ScoreError: the question is blank, or there is no passage.
+        """
+        require_input(question, evidence)
+        return self.model.chat(_PROMPT.format(documents=numbered_documents(evidence), question=question))
+
+    def answer(self, question: str, evidence: EvidenceSet) -> tuple[SharedAnswer, float]:
+        """The answer, and the seconds that its store spared: 0 where it was generated now.
+
+        Raises:
+            ScoreError: see `prompt`; or the prompt is longer than the model reads; or logits are not finite.
+        """
+        begun = time.perf_counter()
+        prompt = self.prompt(question, evidence)
+        key = hashlib.sha256(f"{self.fingerprint}\n{prompt}".encode("utf-8", "surrogatepass")).hexdigest()
+        known = self._store.get(key) if self._store else None
+        if known is not None:
+            return known, known.seconds
+        found = self.model.generate(prompt, max_tokens=MAX_TOKENS)
+        answer = SharedAnswer(
+            text=found.text.strip(),
+            tokens=found.tokens,
+            logprobs=found.logprobs,
+            seconds=time.perf_counter() - begun,
+        )
+        if self._store:
+            self._store.put(key, answer)
+        return answer, 0.0

@@ -1,0 +1,45 @@
+"""Evidence as text in a prompt."""
+
+from __future__ import annotations
+
+from retrieval import EvidenceSet, Passage
+
+from ..errors import ScoreError
+
+CHARACTERS = 800
+"""What a prompt shows of a passage, heading and text together (RINSE, appendix A, yes/no prompt)."""
+
+
+def document(passage: Passage, characters: int = CHARACTERS) -> str:
+    """`title: text` in one paragraph, its first characters: white space is folded, so that a passage is one line.
+
+    >>> document(Passage(title="Elm", text="A  tree."), 9)
+    'Elm: A tr'
+    """
+    shown = f"{passage.heading}: {passage.text}" if passage.heading else passage.text
+    return " ".join(shown.split())[:characters]
+
+
+def numbered_documents(evidence: EvidenceSet, characters: int = CHARACTERS) -> str:
+    r"""Every passage on a line of its own, numbered from 1 in the order in which the set holds them.
+
+    >>> numbered_documents(EvidenceSet.of([Passage(title="Elm", text="A tree."), Passage(text="Oak.")]))
+    '[1] Elm: A tree.\n[2] Oak.'
+    """
+    lines = (f"[{number}] {document(passage, characters)}" for number, passage in enumerate(evidence, start=1))
+    return "\n".join(lines)
+
+
+def require_input(question: str, evidence: EvidenceSet) -> None:
+    """Refuse what a prompt cannot be made of.
+
+    Raises:
+        ScoreError: the question is blank, or there is no passage.
+    """
+    if not question.strip():
+        raise ScoreError("The question is blank; a scorer that prompts a language model needs one.")
+    if not len(evidence):
+        raise ScoreError(
+            "There is no passage; a scorer that prompts a language model needs at least one. "
+            "Search before scoring, or use a scorer that reads empty evidence, such as RinseScorer."
+        )

@@ -1,0 +1,48 @@
+"""The seam of every scorer that prompts a causal language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from ..generator import Generated, Generator
+
+
+@runtime_checkable
+class ChatModel(Generator, Protocol):
+    """A causal language model that a scorer reads. `rinse.local_generator.LocalGenerator` fulfils it.
+
+    Contract: beside what a `Generator` promises, every method is a function of its arguments alone (the process's
+    random numbers are neither read nor moved). A prompt that the model cannot read whole, and logits that are not
+    finite, are a `rinse.ScoreError`; nothing is cut silently.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies weights, tokenizer and chat template by content."""
+        ...
+
+    def chat(self, user: str) -> str:
+        """The prompt of one user turn in the model's own chat template, with the assistant's turn opened."""
+        ...
+
+    def samples(
+        self,
+        prompt: str,
+        *,
+        count: int,
+        max_tokens: int,
+        temperature: float = 1.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+    ) -> tuple[Generated, ...]:
+        """So many completions drawn at once; the one at place i is drawn with `seed + i`."""
+        ...
+
+    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str]) -> float:
+        """log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token."""
+        ...
+
+    def mean_logprobs(self, prompts: Sequence[str], continuation: str) -> list[float]:
+        """Mean log-probability of the continuation's tokens after each of the prompts, not above 0."""
+        ...
