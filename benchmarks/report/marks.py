@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .page import shown
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -19,6 +21,8 @@ _PLACES = (
 _DISTANCES = (7.0, 20.0, 34.0, 50.0, 68.0)
 """From the mark, in units of the drawing; from the second on a line leads to it."""
 _MARK = 5.0
+_SHORT = 18
+"""Characters of a name in a plot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,12 @@ def put_names(axes: Axes, names: Sequence[Name], marks: Sequence[tuple[float, fl
         else:
             taken.append(box)
     return left
+
+
+def short(name: str) -> str:
+    """A name that fits a plot."""
+    line = shown(name)
+    return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
 
 
 def _put(axes: Axes, name: Name, taken: Sequence[Bbox], inside: Bbox, canvas: FigureCanvasAgg) -> Bbox | None:

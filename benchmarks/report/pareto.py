@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..output import Row
 from ..stopping.roster import DEFAULT
-from .marks import Name, put_names
+from .figures import digits, number
+from .marks import Name, put_names, short
 from .page import Plot, shown
-from .replayed import Replayed, digits, fixed_calls, number, uses_gold
+from .replayed import Replayed, fixed_calls, uses_gold
 from .svg import INK, ONE, PAPER, THREE, TWO, drawing, to_svg
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 CALLS, RIGHT, REGRET = "calls_per_question", "correct_decisions", "regret_utility"
 _COLOURS = (INK, THREE, TWO, ONE)
 """Of names, by rank."""
-_SHORT = 18
-"""Characters of a policy's name in a plot."""
 
 
 def front(policies: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
@@ -160,12 +159,6 @@ def _rank(policy: str, on_front: set[str], ends: set[str]) -> int:
     if uses_gold(policy):
         return 1
     return 2 if policy in ends else 3 if policy in on_front else 4
-
-
-def short(policy: str) -> str:
-    """A policy's name that fits a plot."""
-    line = shown(policy)
-    return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
 
 
 def regret_plot(found: Replayed, *, name: str) -> Plot | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..output import Report
 from ..stopping.roster import names
-from .replayed import fixed_calls, number
+from .figures import number
+from .replayed import fixed_calls
 
 _PRICES = (("wrong", "--wrong"), ("call_price", "--call-price"))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..stopping.roster import DEFAULT
-from .marks import Name, put_names
+from .figures import digits, number
+from .marks import Name, put_names, short
 from .page import Plot
-from .pareto import short
-from .replayed import Replayed, digits, number, uses_gold
+from .replayed import Replayed, uses_gold
 from .svg import INK, MUTED, ONE, PAPER, THREE, TWO, drawing, to_svg
 
 if TYPE_CHECKING:

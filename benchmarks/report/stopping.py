@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..output import Report, Row
-from .page import Block, Cell, Command, Group, Line, Notice, Page, Plot, Plots, Section, Table, Text
+from .figures import cell, digits, number
+from .page import Block, Command, Group, Line, Notice, Page, Plot, Plots, Section, Table, Text
 from .pareto import pareto_plot, regret_plot
+from .ran import failures_table, pairs_table, text_cell
 from .repeat import replay_command
-from .replayed import NONE, Replayed, cell, digits, number, replayed
+from .replayed import Replayed, replayed
 from .risk import risk_plot, stops_plot
 from .tables import COSTS, MAIN, MARKS, MORE, WORDS, default_table, lowest_regret, policies_table, score_table
 
@@ -134,7 +136,10 @@ def _dataset(part: Replayed, name: str) -> Iterator[Block]:
 def _policies(report: Report, parts: Sequence[Replayed]) -> Iterator[Block]:
     known = parts[0].policies if parts else {}
     lines = [
-        Line(name=name, cells=[_text(row.get("parameters")), _text(row.get("note")), _text(row.get("reasons"))])
+        Line(
+            name=name,
+            cells=[text_cell(row.get("parameters")), text_cell(row.get("note")), text_cell(row.get("reasons"))],
+        )
         for name, row in known.items()
     ]
     if lines:
@@ -149,7 +154,7 @@ def _policies(report: Report, parts: Sequence[Replayed]) -> Iterator[Block]:
             caption="Policies that were left out, and why",
             columns=["policy", "why"],
             groups=[
-                Group(title="", lines=[Line(name=name, cells=[_text(why)]) for name, why in left_out.items()])
+                Group(title="", lines=[Line(name=name, cells=[text_cell(why)]) for name, why in left_out.items()])
             ],
         )
 
@@ -181,50 +186,16 @@ def _price(utility: Mapping[str, Any], name: str) -> str:
 
 def _run(report: Report) -> Iterator[Block]:
     settings = {key: report.settings[key] for key in _SHOWN if key in report.settings}
-    yield _pairs("Settings", {**settings, "seed": report.seed})
+    yield pairs_table("Settings", {**settings, "seed": report.seed})
     for at, depends_on in enumerate(report.settings.get("depends_on", ())):
         names = report.settings.get("runs", ())
-        yield _pairs(f"What {names[at] if at < len(names) else 'the run'} depends on", depends_on)
-    yield _pairs("Versions", report.versions)
-    yield _pairs("Machine that replayed", report.machine)
-    if report.failures:
-        columns = list(dict.fromkeys(key for failure in report.failures for key in failure))
-        yield Table(
-            caption="Lines of the files that could not be used",
-            columns=["", *columns],
-            groups=[
-                Group(
-                    title="",
-                    lines=[
-                        Line(name=str(at), cells=[_text(failure.get(key)) for key in columns])
-                        for at, failure in enumerate(report.failures, start=1)
-                    ],
-                )
-            ],
-        )
+        yield pairs_table(f"What {names[at] if at < len(names) else 'the run'} depends on", depends_on)
+    yield pairs_table("Versions", report.versions)
+    yield pairs_table("Machine that replayed", report.machine)
+    yield from failures_table(report.failures, caption="Lines of the files that could not be used")
 
 
 _SHOWN = ("runs", "tune", "scorer", "utility", "draws")
-
-
-def _pairs(caption: str, values: Mapping[str, Any]) -> Table:
-    lines = [Line(name=name, cells=[_text(value)]) for name, value in _flat("", values)]
-    return Table(caption=caption, columns=["name", "value"], groups=[Group(title="", lines=lines)])
-
-
-def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  what a run depends on is any JSON
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _flat(f"{name}.{key}".lstrip("."), item)
-    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        for at, item in enumerate(value, start=1):
-            yield from _flat(f"{name}.{at}", item)
-    else:
-        yield name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-
-
-def _text(value: object) -> Cell:
-    return Cell(text=NONE if value is None or value == "" else str(value), number=False)
 
 
 def _maybe(table: Table | None) -> Iterator[Table]:

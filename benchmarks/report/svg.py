@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TEXT = 13.0
 """Size of text, in units of a drawing `WIDTH` wide: at least 12 pixels where it is at least 366 pixels wide."""
 WIDTH = 396.0
-"""Of every drawing: a phone shows it without scrolling."""
+"""Of every drawing in a page: a phone shows it without scrolling."""
 
 INK, MUTED, GRID, PAPER = "#010101", "#010102", "#010103", "#010104"
 ONE, TWO, THREE = "#010105", "#010106", "#010107"
@@ -34,8 +34,8 @@ _FONT = re.compile(r"(font:[^;]*?\d+(?:\.\d+)?px) [^;]*")
 
 
 @contextmanager
-def drawing(height: float) -> Iterator[Figure]:
-    """A figure to draw on, `WIDTH` by `height` units, with the settings of all our drawings."""
+def drawing(height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """A figure to draw on, `width` by `height` units, with the settings of all our drawings."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -58,7 +58,7 @@ def drawing(height: float) -> Iterator[Figure]:
         "svg.hashsalt": "sufficit",
     }
     with matplotlib.rc_context(settings):
-        yield Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
+        yield Figure(figsize=(width / 72, height / 72), layout="constrained")
 
 
 def to_svg(figure: Figure, *, name: str, title: str, text: str, tips: Mapping[str, str] | None = None) -> str:

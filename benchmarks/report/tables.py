@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ..output import Row
 from ..stopping.roster import DEFAULT
 from ..stopping.rows import MARGIN
+from .figures import NONE, cell, digits, number
 from .page import Cell, Group, Line, Table
-from .replayed import NONE, Replayed, cell, digits, number, uses_gold
+from .replayed import Replayed, uses_gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ import pytest
 from lxml import html
 
 from benchmarks.output import Report
+from benchmarks.report.figures import NONE, digits
 from benchmarks.report.page import page_html
-from benchmarks.report.replayed import NONE, digits, replayed
+from benchmarks.report.replayed import replayed
 from benchmarks.report.stopping import replay_page
 from benchmarks.stopping.board import play
 from benchmarks.stopping.context import gain_rows, score_rows

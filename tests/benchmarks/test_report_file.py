@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from benchmarks.cli import app
 from benchmarks.errors import RunFileError, SettingsError
+from benchmarks.report.figures import digits, interval, number
 from benchmarks.report.page import LONGEST, Page, Section, Text, page_html, require_report, shown, write_page
 from benchmarks.report.pareto import front
-from benchmarks.report.replayed import digits, fixed_calls, interval, number
+from benchmarks.report.replayed import fixed_calls
 from tests.benchmarks.episodes_world import world, write_run
 
 SMALL = Page(title="A small report", lead=[Text(paragraphs=["One & two"])], sections=[])
