@@ -17,12 +17,13 @@ from .errors import ConfigError
 from .seams import Connected
 
 if TYPE_CHECKING:
+    from retrieval.cache.rooms import Rooms
     from retrieval.cache.rules import Rules
     from retrieval.cache.store import PageStore
     from retrieval.web.providers import ApiClient, SearchProvider
     from retrieval.web.settings import FetchSettings
 
-    from .web import OpenWeb, WebConnection
+    from .web import CacheConnection, OpenWeb, WebConnection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class OpenedTiers:
     """The index's own; without an index the default one."""
     index: LocalIndex[TransformerEncoder] | None
     connections: tuple[Connected, ...]
-    """Of the web tier, if there is one."""
+    """Of the web and of the cache, as far as they are used; to be closed in this order."""
 
 
 def open_tiers(settings: Settings, folder: Path | None) -> OpenedTiers:
@@ -62,12 +63,16 @@ def open_tiers(settings: Settings, folder: Path | None) -> OpenedTiers:
     connections: list[Connected] = []
     if index is not None:
         tiers["local"] = Tier(name="local", retriever=LocalTier(index), k=settings.k)
+    rooms: Rooms | None = None
     if "cache" in settings.tiers and store is not None:
-        tiers["cache"] = _cache_tier(settings, store, encoder)
+        rooms = _rooms(store, encoder)
+        tiers["cache"] = _cache_tier(settings, store, rooms)
     if "web" in settings.tiers:
         web = _web(settings, store, encoder)
         connections.append(web)
         tiers["web"] = _web_tier(settings, web)
+    if store is not None:
+        connections.append(_cache_connection(store, rooms))
     return OpenedTiers(
         tiers=tuple(tiers[name] for name in settings.tiers),
         encoder=encoder,
@@ -156,11 +161,22 @@ def cache_rules(cache: CacheSection) -> Rules:
         raise ConfigError(f"[cache] overrides: {error}") from error
 
 
-def _cache_tier(settings: Settings, store: PageStore, encoder: TransformerEncoder) -> Tier:
+def _rooms(store: PageStore, encoder: TransformerEncoder) -> Rooms:
     from retrieval.cache.rooms import Rooms
+
+    return Rooms(store, encoder)
+
+
+def _cache_connection(store: PageStore, rooms: Rooms | None) -> CacheConnection:
+    from .web import CacheConnection
+
+    return CacheConnection(store, rooms)
+
+
+def _cache_tier(settings: Settings, store: PageStore, rooms: Rooms) -> Tier:
     from retrieval.cache.tier import CacheTier
 
-    tier = CacheTier(store, Rooms(store, encoder), rules=cache_rules(settings.cache))
+    tier = CacheTier(store, rooms, rules=cache_rules(settings.cache))
     return Tier(name="cache", retriever=tier, k=settings.cache.k or settings.k)
 
 

@@ -1,15 +1,21 @@
-"""The web tier of an agent, whose connections belong to the event loop that opened them."""
+"""What an agent's tiers hold open: the web's connections, which belong to an event loop, and the cache's files."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from retrieval import Request, Retrieved, Retriever
+from retrieval.compute import in_worker
 
 from .seams import Connected
+
+if TYPE_CHECKING:
+    from retrieval.cache.rooms import Rooms
+    from retrieval.cache.store import PageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,3 +50,21 @@ class WebConnection:
         opened = self._opened.pop(asyncio.get_running_loop(), None)
         for part in opened.parts if opened else ():
             await part.aclose()
+
+
+class CacheConnection:
+    """The files of a cache. They belong to no event loop: what another one still does opens them again.
+
+    Args:
+        store: The pages.
+        rooms: Their indexes, if they are searched.
+    """
+
+    def __init__(self, store: PageStore, rooms: Rooms | None) -> None:
+        self._store, self._rooms = store, rooms
+
+    async def aclose(self) -> None:
+        """Let the files go; a later request opens them anew."""
+        if self._rooms is not None:
+            await in_worker(self._rooms.close)
+        await in_worker(self._store.release)

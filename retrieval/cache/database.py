@@ -82,17 +82,23 @@ class Database:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def release(self) -> None:
+        """Let the file go; who is in a transaction does so at its end. A later call opens it again."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
     def close(self) -> None:
-        """Release the file. May be called twice."""
+        """Let the file go for good. May be called twice."""
         with self._guard:
             self._closed = True
-            while self._idle:
-                self._idle.pop().close()
+        self.release()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self._typed_errors():
-            connection = self._taken()
+            connection, home = self._taken()
             try:
                 connection.execute(begin)
                 yield connection
@@ -100,20 +106,22 @@ class Database:
             except BaseException:
                 connection.close()  # what was not committed is dropped with it
                 raise
-            self._give_back(connection)
+            self._give_back(connection, home)
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self) -> tuple[sqlite3.Connection, list[sqlite3.Connection]]:
+        """A connection, and where it belongs when it is idle: elsewhere after a release."""
         with self._guard:
             if self._closed:
                 raise CacheError(f"{self.path} was closed. Open the cache again.")
-            if self._idle:
-                return self._idle.pop()
-        return self._connect()
+            home = self._idle
+            if home:
+                return home.pop(), home
+        return self._connect(), home
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _give_back(self, connection: sqlite3.Connection, home: list[sqlite3.Connection]) -> None:
         with self._guard:
-            if not self._closed:
-                self._idle.append(connection)
+            if home is self._idle and not self._closed:
+                home.append(connection)
                 return
         connection.close()
 

@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from ..errors import IndexBusyError, IndexNotFoundError
+from ..errors import IndexBusyError, IndexNotFoundError, TierUnavailableError
 from ..index import Encoder, IndexWriter, LocalIndex, build_index
 from ..index.manifest import MANIFEST
 from ..retriever import Retrieved
@@ -79,10 +79,17 @@ class Rooms:
             IndexFolderError, EncoderMismatchError: it cannot be opened.
         """
         index = self._index(tenant)
-        return Retrieved() if index is None else index.search(query, k, exclude=exclude)
+        if index is None:
+            return Retrieved()
+        try:
+            return index.search(query, k, exclude=exclude)
+        except TierUnavailableError:
+            if self._open.get(tenant) is index:
+                raise
+            return self.search(tenant, query, k, exclude)  # another thread has closed it meanwhile
 
     def close(self) -> None:
-        """Release the files. May be called twice."""
+        """Release the files; a later search opens them again. May be called twice."""
         with self._guard:
             while self._open:
                 self._open.popitem()[1].close()

@@ -185,8 +185,12 @@ class PageStore:
             rows = connection.execute("SELECT tenant FROM tenants ORDER BY tenant").fetchall()
         return [tenant_of(name) for (name,) in rows]
 
+    def release(self) -> None:
+        """Let the file go until the next call opens it again; who is at it does so when it is done."""
+        self.database.release()
+
     def close(self) -> None:
-        """Release the file. May be called twice."""
+        """Let the file go for good. May be called twice."""
         self.database.close()
 
     def __enter__(self) -> Self:

@@ -190,6 +190,7 @@ class Data:
     def close(self) -> None:
         """Release the files; views that are open stay usable. May be called twice."""
         self._database.close()
+        self._latest = None  # the mapping goes with its last view
 
     def _dense(self, facts: Facts, rows: int) -> DenseIndex:
         """The mapped vectors; the last mapping serves as long as the file and its length are the same."""
