@@ -13,7 +13,7 @@ from retrieval.web.providers import Seeds
 from retrieval.web.tier import WebSettings, WebTier
 from retrieval.web.visits import one_search
 from tests.retrieval.web.pages import RIVER, TOWN
-from tests.retrieval.web.server import page, say
+from tests.retrieval.web.server import Answer, page, say
 from tests.retrieval.web.webs import Listed, about, kinds, web
 
 if TYPE_CHECKING:
@@ -54,6 +54,23 @@ async def test_a_blank_query_asks_nobody() -> None:
     async with web({"/town": about(TOWN)}) as net:
         assert (await net.tier("/town").retrieve(Request(query=" \n", k=3))).hits == ()
         assert net.site.requests == []
+
+
+@pytest.mark.parametrize(
+    ("robots", "why"),
+    [
+        (say(200, b"User-agent: *\nAllow: /\nDisallow: /moor # birds breed\n"), "Disallow: /moor"),
+        (say(503), "status 503, so nothing is allowed for now"),
+    ],
+)
+async def test_an_event_names_the_rule_that_closed_a_page(robots: Answer, why: str) -> None:
+    """Who reads the trace can look it up at the site, or sees that its robots.txt could not be read."""
+    async with web({"/robots.txt": robots, "/moor": about(TOWN)}, retries=0) as net:
+        found = await net.tier("/moor").retrieve(Request(query=QUERY, k=5))
+    (event,) = found.events
+    origin = net.site.url("").rstrip("/")
+    assert (event.kind, event.where) == ("fetch_robots_denied", "web")
+    assert event.detail == f"{origin}/moor: robots.txt of {origin}: {why}"
 
 
 async def test_f05_pages_without_content_are_events_and_other_links_take_their_place() -> None:
