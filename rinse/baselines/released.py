@@ -20,17 +20,21 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
-Architecture = Literal["AutoModelForSequenceClassification", "T5ForSequenceClassification", "LlamaModel"]
+Architecture = Literal[
+    "AutoModelForSequenceClassification", "T5ForSequenceClassification", "LlamaModel", "LlamaForCausalLM"
+]
 """The class of transformers that carries the weights and the head that is read."""
 
 BATCH_TOKENS = 4096
 """Padded tokens in one forward pass; bounds memory. A longer text passes alone."""
-NO_EVIDENCE = -1e4
-"""The score of a set without a passage where scores are logits: below what any passage gets."""
 
 
-def find_released(name: str, architecture: str) -> Backbone:
+def find_released(name: str, loaded: str) -> Backbone:
     """Find weights that others released, by hub id or by the folder to which they were converted.
+
+    Args:
+        name: See `find_backbone`.
+        loaded: How transformers reads the released files, for the message.
 
     Raises:
         BackboneNotFoundError: nowhere found.
@@ -41,11 +45,20 @@ def find_released(name: str, architecture: str) -> Backbone:
         return find_backbone(name)
     except BackboneCorruptError as error:
         raise BackboneCorruptError(
-            f"{error} To convert them, trusting whoever pickled them, in an environment of its own: "
-            f"transformers.{architecture}.from_pretrained(SOURCE).save_pretrained(FOLDER, max_shard_size='1TB'), "
-            "and transformers.AutoTokenizer.from_pretrained(SOURCE).save_pretrained(FOLDER); "
-            f"then pass FOLDER, which must hold one {WEIGHTS}."
+            f"{error} To convert them, in a throw-away environment since a pickle runs code: "
+            f"transformers.{loaded}.save_pretrained(FOLDER, max_shard_size='1TB') and "
+            "transformers.AutoTokenizer.from_pretrained(SOURCE).save_pretrained(FOLDER); then pass FOLDER, which "
+            f"must hold one {WEIGHTS}."
         ) from error
+
+
+def last_states(model: Any, arguments: dict[str, Tensor]) -> Tensor:  # noqa: ANN401
+    """The last hidden state of each input's last token, shape `(batch, dims)`; padding stands on the right."""
+    import torch
+
+    states: Tensor = model(**arguments, use_cache=False).last_hidden_state  # (batch, tokens, dims)
+    last = arguments["attention_mask"].sum(dim=1) - 1
+    return states[torch.arange(len(states), device=states.device), last]
 
 
 class ReleasedModel:
