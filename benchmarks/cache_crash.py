@@ -1,7 +1,5 @@
 """Processes that share one cache and are killed at random: is the cache whole, is an acknowledged write lost?
 
-    python -m benchmarks.cache_crash --processes 10 --seconds 120 --json
-
 Each process writes pages of its own, one operation after the other: page after page is stored, replaced and, every
 seventh time, removed. What an operation was is a function of its number, so what the cache must hold is known. A
 process notes an operation's number in a file after the call has returned: that write is acknowledged. Now and then
@@ -20,10 +18,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from retrieval import Passage
@@ -36,7 +32,7 @@ from retrieval.corpora.document import Section
 from retrieval.web.extract import Page
 
 from .hops.filler import random_unit
-from .output import Report, Row, emit
+from .output import Report, Row
 
 KEYS = 5
 """Pages that each process writes by turns."""
@@ -69,6 +65,29 @@ class Crashes:
     """What `verify` finds wrong, once as the kills left it and once after the index has caught up."""
     pages: int
     seconds: float
+
+
+def run_cache_crash(*, processes: int, seconds: float, seed: int = 0) -> Report:
+    """`crash_run` in a folder of its own, as a report with a failure for each loss and fault."""
+    with tempfile.TemporaryDirectory() as place:
+        found = crash_run(Path(place), processes=processes, seconds=seconds, seed=seed)
+    row: Row = {
+        "case": "C04",
+        "processes": processes,
+        "kills": found.kills,
+        "acknowledged": found.acknowledged,
+        "lost": len(found.lost),
+        "faults": len(found.faults),
+        "pages": found.pages,
+        "seconds": round(found.seconds, 1),
+    }
+    return Report(
+        benchmark="cache-crash",
+        settings={"processes": processes, "seconds": seconds},
+        seed=seed,
+        rows=[row],
+        failures=[{"lost": text} for text in found.lost] + [{"fault": text} for text in found.faults],
+    )
 
 
 def crash_run(folder: Path, *, processes: int, seconds: float, seed: int) -> Crashes:
@@ -215,37 +234,3 @@ _WORKER = (
     "import sys; from pathlib import Path; from benchmarks.cache_crash import work; "
     "work(Path(sys.argv[1]), int(sys.argv[2]))"
 )
-
-
-def main(
-    *,
-    processes: Annotated[int, typer.Option(min=1, help="Writers at once.")] = 10,
-    seconds: Annotated[float, typer.Option(min=1, help="How long.")] = 60.0,
-    seed: Annotated[int, typer.Option(help="Of the kills.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
-) -> None:
-    """Kill writers of one cache at random. Exit status 1 if anything was lost or is wrong."""
-    with tempfile.TemporaryDirectory() as place:
-        found = crash_run(Path(place), processes=processes, seconds=seconds, seed=seed)
-    failures = [{"lost": text} for text in found.lost] + [{"fault": text} for text in found.faults]
-    row: Row = {
-        "case": "C04",
-        "processes": processes,
-        "kills": found.kills,
-        "acknowledged": found.acknowledged,
-        "lost": len(found.lost),
-        "faults": len(found.faults),
-        "pages": found.pages,
-        "seconds": round(found.seconds, 1),
-    }
-    settings = {"processes": processes, "seconds": seconds}
-    emit(
-        Report(benchmark="cache-crash", settings=settings, seed=seed, rows=[row], failures=failures),
-        as_json=as_json,
-    )
-    if failures:
-        raise typer.Exit(1)
-
-
-if __name__ == "__main__":
-    typer.run(main)

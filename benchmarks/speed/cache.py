@@ -1,6 +1,4 @@
-"""How long does the coverage cache take to nominate, by the number of its passages?
-
-    python -m benchmarks.speed.cache --sizes 1000 --sizes 10000 --sizes 100000 --json
+"""`python -m benchmarks speed cache`: how long the coverage cache takes to nominate, by its number of passages.
 
 Text and queries are invented (`index_texts`), vectors are random directions, so that nothing waits for a model:
 what an encoder adds to a query is measured by `speed index`. A query goes the whole way of `CacheTier`: a look
@@ -16,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from math import log
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
+from numpy.typing import NDArray
 
 from retrieval import Passage, Request
 from retrieval.cache.freshness import Exchange
@@ -29,7 +26,7 @@ from retrieval.cache.store import PageStore
 from retrieval.cache.tier import CacheTier
 from retrieval.web.extract import Page
 
-from ..output import Report, Row, emit
+from ..output import Report, Row
 from .index import HashEncoder
 from .index_texts import write_passages, write_queries
 
@@ -51,9 +48,10 @@ def run_speed_cache(*, sizes: Sequence[int] = SIZES, queries: int = 200, seed: i
     rows = [_row(size, queries, seed) for size in sizes]
     for smaller, larger in pairwise(rows):
         steps = log(_figure(larger, "passages") / _figure(smaller, "passages"))
-        larger["growth"] = log(_figure(larger, "ms_p95") / _figure(smaller, "ms_p95")) / steps
+        for name, of in (("growth", "ms_p95"), ("cpu_growth", "cpu_ms_p95")):
+            larger[name] = log(_figure(larger, of) / _figure(smaller, of)) / steps
     return Report(
-        benchmark="speed-cache", settings={"sizes": list(sizes), "queries": queries, "k": _K}, seed=seed, rows=rows
+        benchmark="speed cache", settings={"sizes": list(sizes), "queries": queries, "k": _K}, seed=seed, rows=rows
     )
 
 
@@ -76,23 +74,27 @@ def _row(size: int, queries: int, seed: int) -> Row:
         "case": "nomination",
         "passages": size,
         "n": len(times),
-        "ms_p50": float(np.quantile(times, 0.5)) * 1e3,
-        "ms_p95": float(np.quantile(times, 0.95)) * 1e3,
+        **{
+            f"{name}_p{percent}": float(np.quantile(times[:, column], percent / 100))
+            for column, name in enumerate(("ms", "cpu_ms"))
+            for percent in (50, 95)
+        },
         "growth": None,
+        "cpu_growth": None,
         "store_seconds": stored - began,
         "index_seconds": indexed - stored,
         "megabytes": megabytes,
     }
 
 
-async def _asked(tier: CacheTier, queries: int, seed: int) -> list[float]:
-    """Seconds of each query; the first half of them only warms up."""
-    times: list[float] = []
+async def _asked(tier: CacheTier, queries: int, seed: int) -> NDArray[np.float64]:
+    """Milliseconds of each query, shape (queries, 2): on the clock, of the processor. As many before warm up."""
+    times: list[tuple[float, float]] = []
     for query in write_queries(2 * queries, seed=seed):
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         await tier.retrieve(Request(query=query, question=query, k=_K))
-        times.append(time.perf_counter() - began)
-    return times[queries:]
+        times.append((time.perf_counter() - began, time.process_time() - busy))
+    return np.array(times[queries:]) * 1e3
 
 
 def _pages(size: int, seed: int) -> Iterator[StoredPage]:
@@ -124,18 +126,3 @@ def _figure(row: Row, name: str) -> float:
     value = row[name]
     assert isinstance(value, int | float)  # noqa: S101  rows of this module
     return float(value)
-
-
-def main(
-    *,
-    sizes: Annotated[list[int] | None, typer.Option("--sizes", help="Passages; may be repeated.")] = None,
-    queries: Annotated[int, typer.Option(min=1, help="Queries of each size.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of texts and queries.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
-) -> None:
-    """Time nominations from coverage caches of several sizes. growth: exponent of p95, 1 = in proportion."""
-    emit(run_speed_cache(sizes=sorted(sizes or SIZES), queries=queries, seed=seed), as_json=as_json)
-
-
-if __name__ == "__main__":
-    typer.run(main)
