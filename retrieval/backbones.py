@@ -21,6 +21,8 @@ from .errors import BackboneCorruptError, BackboneNotFoundError
 
 WEIGHTS = "model.safetensors"
 _FILES = ("config.json", "tokenizer.json", WEIGHTS)
+_CHAT = ("chat_template.jinja", "tokenizer_config.json")
+"""Where a model may keep its chat template; fetched with the files, and missing in many models."""
 _LARGEST_CONFIG = 1 << 20
 
 
@@ -151,7 +153,7 @@ def _from_hub(name: str, known: KnownBackbone | None) -> Path:
 
     try:
         return Path(
-            snapshot_download(known.hub_id if known else name, allow_patterns=list(_FILES), etag_timeout=5)
+            snapshot_download(known.hub_id if known else name, allow_patterns=[*_FILES, *_CHAT], etag_timeout=5)
         )
     except (LocalEntryNotFoundError, RepositoryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
         raise BackboneNotFoundError(f"{_advice(name, known)} (The hub said: {error})") from error

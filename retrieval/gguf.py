@@ -21,6 +21,9 @@ from .errors import BackboneCorruptError, BackboneNotFoundError
 NEEDED = ("gguf", "accelerate")
 """Libraries that reading a GGUF file takes, beside `transformers`."""
 
+_LAYOUT = 2
+"""Which files a folder holds: from 2 on the chat template, if the model has one. Older folders are made anew."""
+
 Convert = Callable[[Path, Path], None]
 """Reads the GGUF file of the first path and writes a model folder at the second one, which exists and is empty."""
 
@@ -40,7 +43,7 @@ def model_folder(file: Path, *, sha256: str, cache: Path | None = None, convert:
         OSError: the cache cannot be written to.
     """
     parent = cache or user_cache_path("sufficit") / "models"
-    folder = parent / f"gguf-{sha256[:16]}"
+    folder = parent / f"gguf-{sha256[:16]}-{_LAYOUT}"
     if folder.is_dir():
         return folder
     parent.mkdir(parents=True, exist_ok=True)
@@ -78,3 +81,5 @@ def _through_transformers(file: Path, folder: Path) -> None:
     plain.load_state_dict(read.state_dict())
     plain.save_pretrained(folder)
     tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    if isinstance(tokenizer.chat_template, str):
+        (folder / "chat_template.jinja").write_text(tokenizer.chat_template, encoding="utf-8")

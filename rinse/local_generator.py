@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval.backbones import Backbone, find_backbone
 from retrieval.errors import BackboneCorruptError
 
+from .chat_template import ChatTemplate, find_template, read_template
+from .decoding import Choose, Completion, Prefill, complete, drawn, greedy, log_probabilities, prefill
+from .errors import ScoreError
 from .generator import Generated
+from .likelihood import summed_logprobs
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-    from torch import Tensor
 
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
 
 
 class LocalGenerator:
-    """One causal language model. A `Generator`: blocking, thread-safe, one call at a time.
+    """One causal language model: a `Generator` and a `ChatModel`. Blocking, thread-safe, one call at a time.
 
-    A prompt is given as it is; a model's chat template is the caller's affair. The model is loaded on first use.
+    A prompt is read as it is; `chat` makes one from what a user says. The model is loaded on first use. Every
+    method that reads a prompt raises:
+        ScoreError: the prompt, with what is to follow it, is longer than the model reads; or logits are NaN.
+        ValueError: the prompt holds no token.
+        BackboneCorruptError: see `load`.
 
     Args:
         backbone: What `find_backbone` found.
@@ -31,6 +40,8 @@ class LocalGenerator:
         self._backbone = backbone
         self._lock = threading.Lock()
         self._parts: tuple[Any, Tokenizer] | None = None
+        self._template: ChatTemplate | None = None
+        self._last: Prefill | None = None
 
     @classmethod
     def named(cls, name: str = DEFAULT_GENERATOR) -> LocalGenerator:
@@ -42,10 +53,11 @@ class LocalGenerator:
         """For tables and traces."""
         return self._backbone.name
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """The backbone's content."""
-        return self._backbone.fingerprint
+        """Weights, tokenizer and chat template by content."""
+        parts = (self._backbone.fingerprint, read_template(self._backbone.folder) or "")
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def load(self) -> None:
         """Load the model now, so that the first call does not wait for it.
@@ -55,6 +67,20 @@ class LocalGenerator:
         """
         with self._lock:
             self._loaded()
+
+    def chat(self, user: str) -> str:
+        """The prompt of one user turn in the model's own chat template, with the assistant's turn opened.
+
+        The model's control tokens have no power inside what the user says, so that no passage can end the turn.
+
+        Raises:
+            BackboneCorruptError: the model has no chat template, or it fails; see also `load`.
+        """
+        with self._lock:
+            if self._template is None:
+                model, tokenizer = self._loaded()
+                self._template = find_template(self._backbone.folder, tokenizer, model.config)
+            return self._template.opened(user)
 
     def generate(
         self,
@@ -79,72 +105,131 @@ class LocalGenerator:
             exact: Generate `max_tokens` tokens even where the model or `stop` would end: for measuring time.
 
         Raises:
-            ValueError: `max_tokens` or `temperature` is out of range, the prompt holds no token, or prompt and
-                completion together are longer than the model reads.
-            BackboneCorruptError: see `load`.
+            ValueError: `max_tokens` or `temperature` is out of range. See also the class.
         """
-        import torch
+        if not temperature >= 0:
+            raise ValueError(f"Expected a temperature not below 0, got {temperature}.")
+        with self._lock:
+            self._last = None  # what is timed reads its prompt
+            barred = _end_ids(self._loaded()[0]) if exact else set()
+            chooser = drawn(temperature, seed, barred) if temperature else greedy(barred)
+            return self._complete(prompt, [chooser], max_tokens, () if exact else stop)[0]
 
-        if max_tokens < 1 or not temperature >= 0:
+    def samples(
+        self,
+        prompt: str,
+        *,
+        count: int,
+        max_tokens: int,
+        temperature: float = 1.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+    ) -> tuple[Generated, ...]:
+        """So many completions drawn side by side; the one at place i with `seed + i`. See `generate`.
+
+        The prompt is read once, and not at all where `generate` has just read it.
+
+        Raises:
+            ValueError: a number is out of range: one sample and a temperature above 0 at the least. See also the
+                class.
+        """
+        if count < 1 or not temperature > 0:
             raise ValueError(
-                f"Expected max_tokens of at least 1 and a temperature not below 0, got {max_tokens} and "
-                f"{temperature}."
+                f"Expected one sample or more at a temperature above 0, got {count} at {temperature}."
             )
-        with self._lock, torch.random.fork_rng(devices=[]):
-            model, tokenizer = self._loaded()
-            ids = _prompt_ids(tokenizer, prompt)
-            self._check_length(model, len(ids) + max_tokens)
-            torch.manual_seed(seed)
-            output = model.generate(
-                torch.tensor([ids]),
-                attention_mask=torch.ones(1, len(ids), dtype=torch.long),
-                stopping_criteria=[] if exact else [_stopping(tokenizer, len(ids), stop)],
-                generation_config=_settings(model, max_tokens=max_tokens, temperature=temperature, exact=exact),
-            )
-            new = output.sequences[0, len(ids) :].tolist()
-            logits = torch.cat(output.logits).double()  # (tokens, vocabulary)
-            logprobs = torch.log_softmax(logits, dim=-1)[range(len(new)), new].tolist()
-        ended = not exact and new[-1] in _end_ids(model)
-        tokens = new[:-1] if ended else new
-        text, stopped = _until(tokenizer.decode(tokens), () if exact else stop)
-        return Generated(
-            text=text,
-            tokens=tuple(tokenizer.decode([token], skip_special_tokens=False) for token in tokens),
-            logprobs=tuple(logprobs[: len(tokens)]),
-            prompt_tokens=len(ids),
-            stopped=ended or stopped,
-        )
+        with self._lock:
+            choosers = [drawn(temperature, seed + place) for place in range(count)]
+            return tuple(self._complete(prompt, choosers, max_tokens, stop))
 
     def logprob(self, prompt: str, continuation: str) -> float:
         """Sum of the log-probabilities of the continuation's tokens, which are cut apart from the prompt's.
 
         Raises:
-            ValueError: the prompt holds no token, or both together are longer than the model reads.
-            BackboneCorruptError: see `load`.
+            See the class.
+        """
+        return self._likelihoods([prompt], continuation)[0][0]
+
+    def mean_logprobs(self, prompts: Sequence[str], continuation: str) -> list[float]:
+        """Mean log-probability of the continuation's tokens after each prompt, like lengths at once.
+
+        Raises:
+            ValueError: the continuation holds no token. See also the class.
+        """
+        found = self._likelihoods(prompts, continuation)
+        if any(not tokens for _, tokens in found):
+            raise ValueError(f"A continuation needs at least one token, {continuation!r} has none.")
+        return [total / tokens for total, tokens in found]
+
+    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str]) -> float:
+        """Log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token.
+
+        Raises:
+            ValueError: a word has no token, or both sides share a first token. See also the class.
         """
         import torch
 
         with self._lock, torch.inference_mode():
             model, tokenizer = self._loaded()
-            before = _prompt_ids(tokenizer, prompt)
-            after = tokenizer.encode(continuation, add_special_tokens=False).ids
-            if not after:
-                return 0.0
-            self._check_length(model, len(before) + len(after))
-            ids = torch.tensor([[*before, *after]])
-            logits = model(input_ids=ids, use_cache=False, logits_to_keep=len(after) + 1).logits[0, :-1]
-            chosen = torch.log_softmax(logits.double(), dim=-1)[range(len(after)), after]
-            return float(chosen.sum())
+            sides = [sorted({_first_id(tokenizer, word) for word in words}) for words in (yes, no)]
+            if not all(sides) or set(sides[0]) & set(sides[1]):
+                raise ValueError(f"{self.name} cannot tell {list(yes)} from {list(no)} by their first tokens.")
+            ids = self._read(prompt, room=0)
+            logits = model(input_ids=torch.tensor([ids]), use_cache=False, logits_to_keep=1).logits[0, -1]
+            table = log_probabilities(logits)
+            odds = torch.logsumexp(table[sides[0]], 0) - torch.logsumexp(table[sides[1]], 0)
+            return float(odds)
+
+    def _complete(
+        self, prompt: str, choosers: Sequence[Choose], max_tokens: int, stop: Sequence[str]
+    ) -> list[Generated]:
+        import torch
+
+        if max_tokens < 1:
+            raise ValueError(f"Expected max_tokens of at least 1, got {max_tokens}.")
+        model, tokenizer = self._loaded()
+        ids = self._read(prompt, room=max_tokens)
+        last_ids = _end_ids(model)
+
+        def ends(tokens: list[int]) -> bool:
+            return tokens[-1] in last_ids or bool(stop and _until(tokenizer.decode(tokens), stop)[1])
+
+        with torch.inference_mode():
+            if self._last is None or self._last.ids != tuple(ids):
+                self._last = prefill(model, ids)
+            made = complete(model, self._last, choosers, max_tokens=max_tokens, ends=ends)
+        return [_generated(one, tokenizer, last_ids, stop, len(ids)) for one in made]
+
+    def _likelihoods(self, prompts: Sequence[str], continuation: str) -> list[tuple[float, int]]:
+        """For each prompt the sum over the continuation's tokens, and how many these are."""
+        import torch
+
+        with self._lock, torch.inference_mode():
+            model, tokenizer = self._loaded()
+            after: list[int] = tokenizer.encode(continuation, add_special_tokens=False).ids
+            before = [self._read(prompt, room=len(after)) for prompt in prompts]
+            sums = summed_logprobs(model, before, after) if after else [0.0] * len(before)
+            return [(one, len(after)) for one in sums]
+
+    def _read(self, prompt: str, *, room: int) -> list[int]:
+        """The prompt's tokens, which leave room for so many more."""
+        model, tokenizer = self._loaded()
+        ids: list[int] = tokenizer.encode(prompt).ids
+        if not ids:
+            raise ValueError(f"A prompt needs at least one token, {prompt!r} has none.")
+        if ids[0] == model.config.bos_token_id and ids[:1] == ids[1:2]:
+            ids = ids[1:]  # a chat template wrote the token that the tokenizer puts there too
+        longest = getattr(model.config, "max_position_embeddings", None)
+        if isinstance(longest, int) and len(ids) + room > longest:
+            raise ScoreError(
+                f"{self.name} reads at most {longest} tokens, prompt and completion have {len(ids) + room}. "
+                "Give fewer or shorter passages, or take a model that reads more."
+            )
+        return ids
 
     def _loaded(self) -> tuple[Any, Tokenizer]:
         if self._parts is None:
             self._parts = _load(self._backbone)
         return self._parts
-
-    def _check_length(self, model: Any, tokens: int) -> None:  # noqa: ANN401  transformers is untyped
-        longest = getattr(model.config, "max_position_embeddings", None)
-        if isinstance(longest, int) and tokens > longest:
-            raise ValueError(f"{self.name} reads at most {longest} tokens, prompt and completion have {tokens}.")
 
 
 def _load(backbone: Backbone) -> tuple[Any, Tokenizer]:
@@ -161,6 +246,7 @@ def _load(backbone: Backbone) -> tuple[Any, Tokenizer]:
             use_safetensors=True,
             trust_remote_code=False,
             dtype=torch.float32,
+            attn_implementation="sdpa",
         )
         tokenizer = Tokenizer.from_file(str(backbone.folder / "tokenizer.json"))
     except Exception as error:  # the tokenizer's library raises plain Exception
@@ -170,14 +256,14 @@ def _load(backbone: Backbone) -> tuple[Any, Tokenizer]:
     return model.eval(), tokenizer
 
 
-def _prompt_ids(tokenizer: Tokenizer, prompt: str) -> list[int]:
-    ids: list[int] = tokenizer.encode(prompt).ids
+def _first_id(tokenizer: Tokenizer, word: str) -> int:
+    ids: list[int] = tokenizer.encode(word, add_special_tokens=False).ids
     if not ids:
-        raise ValueError(f"A prompt needs at least one token, {prompt!r} has none.")
-    return ids
+        raise ValueError(f"A word needs at least one token, {word!r} has none.")
+    return ids[0]
 
 
-def _end_ids(model: Any) -> set[int]:  # noqa: ANN401
+def _end_ids(model: Any) -> set[int]:  # noqa: ANN401  transformers is untyped
     """Tokens that end a text: one, several or none, in either of two files."""
     found: set[int] = set()
     for settings in (model.config, model.generation_config):
@@ -186,33 +272,19 @@ def _end_ids(model: Any) -> set[int]:  # noqa: ANN401
     return found
 
 
-def _settings(model: Any, *, max_tokens: int, temperature: float, exact: bool) -> Any:  # noqa: ANN401
-    """Settings of one call; what the model's own file says about drawing is left out: the caller decides."""
-    from transformers import GenerationConfig
-
-    ends = sorted(_end_ids(model))
-    drawn = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}
-    return GenerationConfig(  # type: ignore[no-untyped-call]
-        max_new_tokens=max_tokens,
-        min_new_tokens=max_tokens if exact else None,
-        eos_token_id=ends or None,
-        pad_token_id=ends[0] if ends else 0,
-        return_dict_in_generate=True,
-        output_logits=True,
-        use_cache=True,
-        **drawn or {"do_sample": False},
+def _generated(
+    one: Completion, tokenizer: Tokenizer, last_ids: set[int], stop: Sequence[str], prompt_tokens: int
+) -> Generated:
+    ended = one.tokens[-1] in last_ids
+    tokens = one.tokens[:-1] if ended else one.tokens
+    text, stopped = _until(tokenizer.decode(tokens), stop)
+    return Generated(
+        text=text,
+        tokens=tuple(tokenizer.decode([token], skip_special_tokens=False) for token in tokens),
+        logprobs=tuple(one.logprobs[: len(tokens)]),
+        prompt_tokens=prompt_tokens,
+        stopped=ended or stopped,
     )
-
-
-def _stopping(tokenizer: Tokenizer, begin: int, stop: Sequence[str]) -> Callable[..., Tensor]:
-    """A criterion of transformers: true as soon as the completion holds one of the texts."""
-    import torch
-
-    def stops(ids: Tensor, _scores: Tensor, **_: object) -> Tensor:
-        found = bool(stop) and _until(tokenizer.decode(ids[0, begin:].tolist()), stop)[1]
-        return torch.tensor([found])
-
-    return stops
 
 
 def _until(text: str, stop: Sequence[str]) -> tuple[str, bool]:

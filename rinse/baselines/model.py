@@ -40,7 +40,7 @@ class ChatModel(Generator, Protocol):
         ...
 
     def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str]) -> float:
-        """log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token."""
+        """Log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token."""
         ...
 
     def mean_logprobs(self, prompts: Sequence[str], continuation: str) -> list[float]:

@@ -12,6 +12,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from retrieval.backbones import find_backbone
 from retrieval.errors import BackboneCorruptError
+from rinse.errors import ScoreError
 from rinse.generator import Generator
 from rinse.local_generator import LocalGenerator
 
@@ -129,7 +130,6 @@ def test_draws_repeat_with_their_seed_and_leave_others_alone(generator: LocalGen
     [
         ({"prompt": PROMPT, "max_tokens": 0}, "max_tokens"),
         ({"prompt": "", "max_tokens": 1}, "at least one token"),
-        ({"prompt": PROMPT, "max_tokens": 64}, "at most 64 tokens"),
         ({"prompt": PROMPT, "max_tokens": 1, "temperature": float("nan")}, "temperature"),
     ],
 )
@@ -139,6 +139,20 @@ def test_what_cannot_be_generated_is_refused(
     """A message says what was expected."""
     with pytest.raises(ValueError, match=message):
         generator.generate(**options)  # type: ignore[arg-type]
+
+
+def test_what_is_too_long_is_told_not_cut(generator: LocalGenerator) -> None:
+    """Whichever method reads it: a score of half a prompt is no score of it."""
+    long = f"{PROMPT} " * 12
+    for read in (
+        lambda: generator.generate(PROMPT, max_tokens=64),
+        lambda: generator.samples(PROMPT, count=2, max_tokens=64),
+        lambda: generator.log_odds(long, ["king"], ["queen"]),
+        lambda: generator.mean_logprobs([PROMPT, long], "a king"),
+        lambda: generator.logprob(long, "a king"),
+    ):
+        with pytest.raises(ScoreError, match="at most 64 tokens"):
+            read()
 
 
 def test_a_folder_without_such_a_model_is_a_typed_error(folder: Path, tmp_path: Path) -> None:
