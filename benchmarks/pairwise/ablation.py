@@ -13,8 +13,9 @@ from itertools import combinations
 from ..contrasts.model import HEADLINE
 from ..output import Row
 from .columns import Block, Column
-from .rows import Groups, measure, summary
-from .scoring import Scored
+from .rows import Groups, measure
+from .scored import Scored
+from .summary import summary
 
 
 def ablation_rows(

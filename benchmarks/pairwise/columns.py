@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from ..contrasts.model import Construction, Contrast, Side
 from ..cues import PROBABILITIES, Record, Scores, cue_controlled
 from .cuework import by_kind, cues_of
-from .scoring import Scored
+from .scored import Scored
+
+POOLED = "pooled"
+"""Stands for the dataset in blocks of several datasets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ def _block(contrasts: tuple[Contrast, ...], added: int, cues: Scores, scored: Se
         for system, scores in cues.items()
     }
     records = [(one.key, side.id) for one in contrasts for side in one.sides]
-    columns |= {one.system: _column(one, records, added) for one in scored if added in one.added}
+    columns |= {one.system: column_of(one, records, added) for one in scored if added in one.added}
     return Block(
         dataset=contrasts[0].dataset,
         construction=contrasts[0].construction,
@@ -80,7 +83,8 @@ def _block(contrasts: tuple[Contrast, ...], added: int, cues: Scores, scored: Se
     )
 
 
-def _column(one: Scored, records: Sequence[Record], added: int) -> Column:
+def column_of(one: Scored, records: Sequence[Record], added: int) -> Column:
+    """What a scorer said about these sides under so many additions."""
     found = {key: one.outcomes[key, added] for key in records if (key, added) in one.outcomes}
     return Column(
         scores={key: outcome["score"] for key, outcome in found.items()},
@@ -103,7 +107,7 @@ def pool(blocks: Sequence[Block]) -> Block:
         )
     first = blocks[0]
     return Block(
-        dataset="pooled",
+        dataset=POOLED,
         construction=first.construction,
         split="+".join(sorted({block.split for block in blocks})),
         added=first.added,

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..output import Row
-from ..stats import Bootstrap, Interval, macro
+from ..stats import Bootstrap, macro
+from .figures import interval_row
 from .rows import Measured
 
 MEAN = "mean"
@@ -66,15 +67,11 @@ def beside(one: Bootstrap, other: Bootstrap) -> Bootstrap | None:
 
 
 def _fall(both: Bootstrap) -> Row:
-    return _interval("fall", both.difference(0, 1))
+    return interval_row("fall", both.difference(0, 1))
 
 
 def _mean(row: Row, falls: Sequence[Bootstrap]) -> Row:
     both = macro(falls)
     mean: Row = {"dataset": MEAN, "headline": False, "n": len(falls)}
     mean |= {name: row[name] for name in ("construction", "subset", "added", "split", "held_out", "system")}
-    return mean | _interval("pairwise_accuracy", both.interval(1)) | _fall(both)
-
-
-def _interval(name: str, found: Interval) -> Row:
-    return {name: found.estimate, f"{name}_lo": found.lo, f"{name}_hi": found.hi}
+    return mean | interval_row("pairwise_accuracy", both.interval(1)) | _fall(both)

@@ -14,18 +14,18 @@ from ..cues import Record
 from ..output import Row
 from ..stats import (
     Bootstrap,
-    Interval,
     auroc,
     bootstrap,
     brier_score,
     calibration_error,
     compare,
     group_auroc,
-    macro,
-    worst,
 )
-from .columns import Block, Column, pool
+from .columns import POOLED, Block, Column, pool
+from .figures import difference_row, interval_row, times
 
+ALL = "all"
+"""The subset that holds all pairs."""
 FEWEST_ROW = 100
 """Retrieval pairs of a dataset above which it has a row of its own."""
 FEWEST_POOLED = 150
@@ -45,6 +45,8 @@ class Draws:
     """On the pairs that it has; one column."""
     paired: Bootstrap
     """On the pairs that the reference has too; column 0 is the system, column 1 the reference."""
+    milliseconds: tuple[float, ...] = ()
+    """Wall clock of each of the row's sides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class Measured:
     rows: list[Row]
     headline: list[dict[str, Draws]]
     """For each headline row the draws by system."""
+    counted: list[Block]
+    """What the headline rows were computed from."""
     whole: dict[Test, dict[str, Draws]]
     """For each row over all pairs the draws by system."""
 
@@ -64,6 +68,7 @@ def measure(
     reference: str | None,
     held_out: bool,
     overlapping: Groups | None = None,
+    whole: str = ALL,
     draws: int,
     seed: int,
 ) -> Measured:
@@ -75,16 +80,20 @@ def measure(
         held_out: Whether scorers were fitted without the family of each dataset.
         overlapping: Dataset and group of what shares text with files that something was fitted on; adds the
             subset `no-overlap`. None = not audited.
+        whole: What the rows over all pairs of the blocks bear as `subset`. With another name than `all` the blocks
+            are a sample of headline tests: all of them count, and no other subsets are cut from it.
         draws: Of the bootstrap.
         seed: Of the bootstrap.
     """
     rows: list[Row] = []
     headline: list[dict[str, Draws]] = []
-    whole: dict[Test, dict[str, Draws]] = {}
+    counted: list[Block] = []
+    entire: dict[Test, dict[str, Draws]] = {}
     for block in _with_pooled(blocks):
-        for subset, mask in _subsets(block, overlapping).items():
+        subsets = _subsets(block, overlapping) if whole == ALL else {whole: _everything(block)}
+        for subset, mask in subsets.items():
             pairs = [pair for pair, kept in zip(block.pairs(), mask, strict=True) if kept]
-            counts = subset == "all" and _is_headline(block, len(pairs))
+            counts = subset == whole and _is_headline(block, FEWEST_POOLED if whole == ALL else 1)
             if not _printed(block, len(pairs), subset):
                 continue
             labels: Row = {
@@ -99,11 +108,12 @@ def measure(
             found = _Comparison(block, pairs, reference, draws, seed)
             rows += [labels | found.row(system) for system in block.columns]
             drawn = {system: found.draws(system) for system in block.columns}
-            if subset == "all":
-                whole[block.dataset, block.construction, block.added] = drawn
+            if subset == whole:
+                entire[block.dataset, block.construction, block.added] = drawn
             if counts:
                 headline.append(drawn)
-    return Measured(rows=rows, headline=headline, whole=whole)
+                counted.append(block)
+    return Measured(rows=rows, headline=headline, counted=counted, whole=entire)
 
 
 def _with_pooled(blocks: Sequence[Block]) -> list[Block]:
@@ -116,23 +126,27 @@ def _with_pooled(blocks: Sequence[Block]) -> list[Block]:
     return result
 
 
-def _is_headline(block: Block, pairs: int) -> bool:
+def _is_headline(block: Block, fewest_pooled: int) -> bool:
     if block.added or block.construction not in HEADLINE:
         return False
     if block.construction == "retrieval":
-        return block.dataset == "pooled" and pairs >= FEWEST_POOLED
+        return block.dataset == POOLED and len(block.pairs()) >= fewest_pooled
     return True
 
 
 def _printed(block: Block, pairs: int, subset: str) -> bool:
-    if block.construction == "retrieval" and block.dataset != "pooled":
+    if block.construction == "retrieval" and block.dataset != POOLED:
         return pairs > FEWEST_ROW
-    return subset in {"all", "no-overlap"} or pairs > 0
+    return subset in {ALL, "no-overlap"} or pairs > 0
+
+
+def _everything(block: Block) -> NDArray[np.bool_]:
+    return np.ones(len(block.pairs()), dtype=np.bool_)
 
 
 def _subsets(block: Block, overlapping: Groups | None) -> dict[str, NDArray[np.bool_]]:
     pairs = block.pairs()
-    subsets = {"all": np.ones(len(pairs), dtype=np.bool_), "cue-controlled": block.controlled}
+    subsets = {ALL: _everything(block), "cue-controlled": block.controlled}
     if overlapping is not None:
         free = [(one.dataset, one.group) not in overlapping for one, _, _ in pairs]
         subsets["no-overlap"] = np.array(free, dtype=np.bool_)
@@ -164,19 +178,19 @@ class _Comparison:
             "n": len(wins),
             "groups": len(set(self._pairs.groups[scores.known])),
             "clusters": len(set(self._pairs.clusters[scores.known])),
-            **_interval("pairwise_accuracy", found.own.interval(0)),
+            **interval_row("pairwise_accuracy", found.own.interval(0)),
             "tie_rate": float((wins == 0.5).mean()) if len(wins) else None,
             **self._sides(column, scores),
-            "ms_p50": _quantile(column.milliseconds, 0.5),
-            "ms_p95": _quantile(column.milliseconds, 0.95),
+            **times(column.milliseconds),
             "failed": column.failed,
         }
-        return row if self._reference is None else row | _difference(self._reference, found.paired)
+        return row if self._reference is None else row | difference_row(self._reference, found.paired)
 
     def draws(self, system: str) -> Draws:
         """The system alone, and beside the reference on the same draws."""
         names = [system, self._reference or system]
-        return Draws(own=self._columns([system]), paired=self._columns(names))
+        milliseconds = self._block.columns[system].milliseconds
+        return Draws(own=self._columns([system]), paired=self._columns(names), milliseconds=milliseconds)
 
     def _columns(self, names: Sequence[str]) -> Bootstrap:
         if all(name in self._shared for name in names):
@@ -249,34 +263,3 @@ class _Pairs:
             bad=values[self.bad],
             known=there[self.good] & there[self.bad],
         )
-
-
-def _interval(name: str, found: Interval) -> Row:
-    return {name: found.estimate, f"{name}_lo": found.lo, f"{name}_hi": found.hi}
-
-
-def _difference(reference: str, paired: Bootstrap) -> Row:
-    return {"reference": reference} | _interval("difference", paired.difference(0, 1))
-
-
-def _quantile(values: Sequence[float], share: float) -> float | None:
-    return float(np.quantile(values, share)) if values else None
-
-
-def summary(headline: Sequence[Mapping[str, Draws]], *, reference: str | None, labels: Row) -> list[Row]:
-    """Two rows for each system that has a figure in every headline row: `macro` and `worst`.
-
-    `n` is the number of headline rows. Rows are drawn independently of one another.
-    """
-    if not headline:
-        return []
-    systems = [name for name in headline[0] if all(name in row for row in headline)]
-    rows: list[Row] = []
-    for name, fold in (("macro", macro), ("worst", worst)):
-        for system in systems:
-            own = fold([row[system].own for row in headline])
-            paired = fold([row[system].paired for row in headline])
-            row = labels | {"dataset": name, "construction": "headline", "subset": "all", "system": system}
-            row |= {"n": len(headline)} | _interval("pairwise_accuracy", own.interval(0))
-            rows.append(row if reference is None else row | _difference(reference, paired))
-    return rows

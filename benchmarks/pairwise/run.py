@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ..contrasts.build import BuildOptions, build_contrasts, nothing_built
 from ..contrasts.file import stream_contrasts
 from ..contrasts.model import CONSTRUCTIONS, Contrast
 from ..corpus import cache_folder
-from ..cues import Lexicon
 from ..datasets import Fault
 from ..datasets.families import family_of
-from ..datasets.reading import fault_counts, load_records, stream_records
-from ..datasets.records import Record, RecordPassage
+from ..datasets.reading import fault_counts, load_records
 from ..datasets.sample import draw_groups
 from ..errors import DatasetError, SettingsError
 from ..output import Report, Row
-from ..overlap import Fingerprints, overlap
 from .ablation import ablation_rows
+from .audit import as_records, overlapping_groups
 from .columns import make_blocks
 from .cuework import by_kind, conditions
 from .falls import with_falls
-from .rows import FEWEST_POOLED, Groups, measure, summary
-from .scoring import Scored, ScoreJob, ScoringOptions, bm25_order, given_order, jobs_of, score_all
-from .systems import System, resolve
-from .table import with_paper
+from .histograms import histograms
+from .legend import system_rows
+from .plan import make_plan
+from .published import with_paper
+from .rows import ALL, FEWEST_POOLED, measure
+from .sample import GROUPS, SUBSET, draw_sample, finished, sample_blocks
+from .scored import Scored, scored_by
+from .scoring import ScoringOptions, score_all
+from .settings import settings_of
+from .summary import summary
+from .systems import System, Weights, resolve_all
 
+ANSWERS = "answers"
+"""Folder of shared answers beside the scores."""
 CUES_ADDED = (0, 5, 10, 15, 20)
 """Shared additions under which cues are measured (RINSE, table 2)."""
 
@@ -56,13 +61,19 @@ class PairwiseOptions:
     build: BuildOptions = field(default_factory=BuildOptions)
     """How contrasts are built from `data`."""
     scorers: tuple[str, ...] = ("rinse-small",)
-    """Names that `resolve` understands; the first one is the reference of differences."""
+    """Names that `resolve_all` understands; the first one is the reference of differences."""
     added: tuple[int, ...] = (0,)
     """Shared additions under which scorers are measured."""
     cues_added: tuple[int, ...] = CUES_ADDED
     """Shared additions under which cues are measured."""
     limit: int | None = None
     """Groups of each dataset; None = all."""
+    limit_lm: int = GROUPS
+    """Groups of each headline test in the sample that scorers read which take seconds a side."""
+    minutes: float | None = None
+    """After so long no group is begun; the same run goes on there. None = until all is scored."""
+    weights: Weights = field(default_factory=lambda: Weights(answers=scores_folder() / ANSWERS))
+    """Where rivals find theirs, and where they keep shared answers."""
     held_out: bool = False
     order: str = "bm25"
     """`bm25` or `given`."""
@@ -80,6 +91,10 @@ class PairwiseOptions:
             raise SettingsError(
                 f"Expected --added of 0 and above and at least one draw, got {list(self.added)} and {self.draws}."
             )
+        if self.limit_lm < 1 or (self.minutes is not None and not self.minutes > 0):
+            raise SettingsError(
+                f"Expected --limit-lm of at least 1 and --minutes above 0, got {self.limit_lm} and {self.minutes}."
+            )
         if self.order not in {"bm25", "given"}:
             raise SettingsError(f"--order is bm25 or given, got {self.order!r}.")
         if len(set(self.scorers)) != len(self.scorers):
@@ -95,49 +110,101 @@ def run_pairwise(options: PairwiseOptions) -> Report:
         BenchmarkError: a scorer could not be made.
         RunFileError: scores cannot be kept.
     """
-    systems = [resolve(name) for name in options.scorers]
+    until = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+    systems, absent = resolve_all(options.scorers, options.weights)
     contrasts, faults, made = load_contrasts(options)
     lacking = _lacking(contrasts, options.added)
     seed = options.build.seed
-    scored = [_score(system, contrasts, options) for system in systems]
+    confined = [system.name for system in systems if system.sampled]
+    sample = draw_sample(contrasts, options.limit_lm, seed=seed) if confined else []
+    scored = _score(systems, contrasts, sample, options, until)
     blocks = make_blocks(
         contrasts,
-        scored,
+        [one for one in scored if one.system not in confined],
         added=sorted({*options.cues_added, *options.added}),
         seed=seed,
         processes=options.scoring.processes,
     )
-    reference = systems[0].name if systems else None
-    overlapping = _overlapping(contrasts, options.overlap_with)
-    measured = measure(
-        blocks,
-        reference=reference,
+    labels: Row = {"added": 0, "split": "+".join(sorted({one.split for one in contrasts}))}
+    labels |= {"held_out": options.held_out, "headline": True}
+    bounds = _Bounds(
+        reference=systems[0].name if systems else None,
         held_out=options.held_out,
-        overlapping=overlapping,
         draws=options.draws,
         seed=seed,
     )
-    labels: Row = {"added": 0, "split": "+".join(sorted({one.split for one in contrasts}))}
-    labels |= {"held_out": options.held_out, "headline": True}
+    overlapping = overlapping_groups(contrasts, options.overlap_with)
+    measured = measure(blocks, overlapping=overlapping, **bounds)
     rows = [
         *map(with_paper, with_falls(measured)),
-        *summary(measured.headline, reference=reference, labels=labels),
+        *summary(measured.headline, reference=bounds["reference"], labels=labels),
     ]
+    sampled = measure(sample_blocks(blocks, finished(sample, scored), scored), whole=SUBSET, **bounds)
+    rows += map(with_paper, sampled.rows)
+    rows += summary(sampled.headline, reference=bounds["reference"], labels=labels, subset=SUBSET)
     if options.ablation:
-        bounds: dict[str, Any] = {"overlapping": overlapping, "draws": options.draws, "seed": seed}
-        rows += [row for one in scored for row in ablation_rows(blocks, one, labels=labels, **bounds)]
+        for one in scored:
+            rows += ablation_rows(
+                blocks, one, labels=labels, overlapping=overlapping, draws=options.draws, seed=seed
+            )
+    spread = [
+        *histograms(measured.counted, [one.system for one in scored], subset=ALL),
+        *histograms(sampled.counted, [one.system for one in scored], subset=SUBSET),
+    ]
     return Report(
         benchmark="pairwise",
-        settings=_settings(options, contrasts) | {"contrasts_made": made},
+        settings=settings_of(options, contrasts)
+        | {"contrasts_made": made, "sample_subset": SUBSET if sample else None, "histograms": spread},
         seed=seed,
-        rows=rows,
+        rows=[*rows, *system_rows(systems, absent)],
         failures=[
             *fault_counts(faults),
             *(failure for one in scored for failure in one.failures),
             *lacking,
             *_too_few(measured.rows),
+            *({"kind": "no_headline_test", "system": name} for name in confined if not sample),
         ],
     )
+
+
+class _Bounds(TypedDict):
+    """What all comparisons of a report have in common."""
+
+    reference: str | None
+    held_out: bool
+    draws: int
+    seed: int
+
+
+def _score(
+    systems: Sequence[System],
+    contrasts: Sequence[Contrast],
+    sample: Sequence[Contrast],
+    options: PairwiseOptions,
+    until: float | None,
+) -> list[Scored]:
+    """All scorers; with `held_out` a fitted one once for each family, without what was fitted on it."""
+    batches = make_plan(
+        contrasts,
+        systems,
+        sample=sample,
+        added=options.added,
+        order=options.order,
+        held_out=options.held_out,
+        seed=options.build.seed,
+    )
+    asked = {task.who for batch in batches for task in batch}
+    families = {family_of(one.dataset) for one in contrasts} if options.held_out else {None}
+    makers = {
+        system.who(without): system.maker(without)
+        for system in systems
+        for without in sorted(families, key=str)
+        if system.who(without) in asked
+    }
+    outcomes = score_all(makers, batches, options.scoring, until=until)
+    return [
+        scored_by(system, batches, outcomes, added=() if system.sampled else options.added) for system in systems
+    ]
 
 
 def load_contrasts(options: PairwiseOptions) -> tuple[list[Contrast], list[Fault], list[Row]]:
@@ -176,62 +243,9 @@ def load_contrasts(options: PairwiseOptions) -> tuple[list[Contrast], list[Fault
 def _limited(contrasts: Sequence[Contrast], options: PairwiseOptions) -> list[Contrast]:
     chosen = options.build.constructions or CONSTRUCTIONS
     wanted = [one for one in contrasts if one.construction in chosen]
-    names = draw_groups([_as_record(one) for one in wanted], options.limit, seed=options.build.seed)
+    names = draw_groups([next(iter(as_records(one))) for one in wanted], options.limit, seed=options.build.seed)
     drawn = {(record.dataset, record.group) for record in names}
     return [one for one in wanted if (one.dataset, one.group) in drawn]
-
-
-def _score(system: System, contrasts: Sequence[Contrast], options: PairwiseOptions) -> Scored:
-    """One scorer on all contrasts; with `held_out` once for each family, without what was fitted on it."""
-    parts: dict[str | None, list[Contrast]] = defaultdict(list)
-    for one in contrasts:
-        parts[family_of(one.dataset) if options.held_out else None].append(one)
-    whole = Scored(system=system.name, added=tuple(sorted(options.added)))
-    for without, mine in parts.items():
-        found = score_all(system, without, _batches(mine, options), options.scoring)
-        whole.outcomes.update(found.outcomes)
-        whole.failures.extend(found.failures)
-    return whole
-
-
-def _batches(contrasts: Sequence[Contrast], options: PairwiseOptions) -> list[list[ScoreJob]]:
-    """Contrasts of one group share passages, so they stay together."""
-    batches: dict[tuple[str, str], list[ScoreJob]] = defaultdict(list)
-    for same in by_kind(contrasts).values():
-        order = bm25_order(Lexicon.of(same)) if options.order == "bm25" else given_order
-        for one in same:
-            batches[one.dataset, one.group] += jobs_of(one, added=options.added, order=order)
-    return list(batches.values())
-
-
-def _overlapping(contrasts: Iterable[Contrast], files: Sequence[Path]) -> Groups | None:
-    """Groups that share a question or gold text with the files (RINSE, appendix E)."""
-    if not files:
-        return None
-    others = (item for path in files for item in stream_records(path) if isinstance(item, Record))
-    return overlap((record for one in contrasts for record in _as_records(one)), Fingerprints(others)).essential
-
-
-def _as_records(contrast: Contrast) -> Iterable[Record]:
-    for side in contrast.sides:
-        support = set(side.support)
-        yield Record(
-            id=f"{contrast.construction}:{side.id}",
-            dataset=contrast.dataset,
-            split=contrast.split,
-            question=side.question,
-            answers=side.answers,
-            answerable=side.sufficient,
-            passages=tuple(
-                RecordPassage(passage=contrast.passages[key], support=key in support) for key in side.passages
-            ),
-            group=contrast.group,
-            cluster=contrast.cluster,
-        )
-
-
-def _as_record(contrast: Contrast) -> Record:
-    return next(iter(_as_records(contrast)))
 
 
 def _lacking(contrasts: Sequence[Contrast], added: Sequence[int]) -> list[dict[str, Any]]:
@@ -260,31 +274,3 @@ def _too_few(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {"kind": "too_few_pairs", "construction": "retrieval", "pairs": n, "expected": FEWEST_POOLED} for n in few
     ]
-
-
-def _settings(options: PairwiseOptions, contrasts: Sequence[Contrast]) -> dict[str, Any]:
-    """What the figures depend on: names of files, not where they lay, and the contrasts by content."""
-    digest = hashlib.sha256()
-    for one in contrasts:
-        digest.update(repr((one.key, [(side.id, side.question, side.passages) for side in one.sides])).encode())
-        digest.update(repr([extra.passage for extra in one.added]).encode())
-    build = dataclasses.asdict(options.build) | {
-        name: path.name if path else None
-        for name, path in (("corpus", options.build.corpus), ("index", options.build.index))
-    }
-    return {
-        "data": [path.name for path in options.data],
-        "contrasts": [path.name for path in options.contrasts],
-        "contrasts_digest": digest.hexdigest()[:16],
-        "build": build,
-        "scorers": list(options.scorers),
-        "added": list(options.added),
-        "cues_added": list(options.cues_added),
-        "limit": options.limit,
-        "held_out": options.held_out,
-        "order": options.order,
-        "ablation": options.ablation,
-        "overlap_with": [path.name for path in options.overlap_with],
-        "processes": options.scoring.processes,
-        "draws": options.draws,
-    }

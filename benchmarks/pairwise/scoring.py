@@ -7,7 +7,8 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,16 +16,17 @@ from typing import Any, TypeAlias
 
 from retrieval import EvidenceSet, Passage
 
-from ..contrasts.model import Contrast, Side
-from ..cues import Lexicon, Record
+from ..cues import Record
 from ..errors import SettingsError
-from ..lanes import Lanes, Lost
+from ..lanes import LOAD_SECONDS, Lanes, Lost
 from ..progress import counted
 from ..store import KeyedStore
-from .systems import MakeScorer, System
+from .systems import MakeScorer, Who
 
 Outcome: TypeAlias = Mapping[str, Any]
 """`score`, `ms`, `readers` (raw and corrected by reader), `probability` where the scorer gives one."""
+Place: TypeAlias = tuple[Who, str]
+"""A scorer, and the key of a job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +47,19 @@ class ScoreJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """What one scorer said about all sides."""
+class Task:
+    """One side for one scorer."""
 
-    system: str
-    added: tuple[int, ...]
-    """Numbers of shared additions that it was asked about."""
-    outcomes: dict[tuple[Record, int], Outcome] = field(default_factory=dict)
-    """By record and number of shared additions."""
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    """Sides without a score, each with the reason."""
+    who: Who
+    job: ScoreJob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """What became of tasks. A place in neither mapping waits for its turn: there was no time to begin it."""
+
+    known: dict[Place, Outcome] = field(default_factory=dict)
+    lost: dict[Place, Lost] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,58 +88,112 @@ class ScoringOptions:
 
 
 def score_all(
-    system: System, without: str | None, batches: Sequence[Sequence[ScoreJob]], options: ScoringOptions
-) -> Scored:
-    """Score every side once. Sides of one batch share what the scorer remembers of their passages.
+    makers: Mapping[Who, MakeScorer],
+    batches: Sequence[Sequence[Task]],
+    options: ScoringOptions,
+    *,
+    until: float | None = None,
+) -> Outcomes:
+    """Score every side once. What one process has loaded serves all batches that it is given.
 
     Scores known from an earlier run are taken from the folder. A side whose scorer raises, gives no finite number,
     hangs or dies is a failure; the others are scored, and a later run tries it again.
 
+    Args:
+        makers: The scorers of the tasks.
+        batches: Tasks of one batch are done one after the other in one process, in their order: scorers remember
+            there what they read.
+        options: How.
+        until: Reading of `time.monotonic` after which no batch is begun; None = all are done.
+
     Raises:
-        BenchmarkError: the scorer could not be made.
+        BenchmarkError: a scorer could not be made.
         RunFileError: another run writes the same scores, or they cannot be written.
     """
-    make = system.maker(without)
-    added = tuple(sorted({job.added for batch in batches for job in batch}))
-    scored = Scored(system=system.name, added=added)
-    with KeyedStore(
-        options.folder / f"{_file_name(system.name)}-{_fingerprint(system.name, make, options)[:16]}.jsonl"
-    ) as store:
-        missing: dict[str, ScoreJob] = {}
-        todo: list[list[ScoreJob]] = []
-        for batch in batches:
-            fresh = {job.key: job for job in batch if job.key not in store and job.key not in missing}
-            missing |= fresh
-            todo.append(list(fresh.values()))
-        lost: dict[str, Lost] = {}
-        if missing:
-            lost = _score_missing(system.name, make, todo, store, options)
-        for job in (job for batch in batches for job in batch):
-            if job.key in store:
-                scored.outcomes[job.record, job.added] = store[job.key]
-            else:
-                scored.failures.append(_failure(system.name, job, lost[job.key]))
-    return scored
+    found = Outcomes()
+    if not makers:
+        return found
+    with ExitStack() as opened:
+        stores = _open_stores(makers, options, opened)
+        todo, asked = _missing(batches, stores)
+        if todo:
+            needed = {task.who: makers[task.who] for batch in todo for task in batch}
+            found.lost.update(_score_missing(needed, todo, stores, options, until))
+        found.known.update({(who, key): stores[who][key] for who, key in asked if key in stores[who]})
+    return found
+
+
+def _open_stores(
+    makers: Mapping[Who, MakeScorer], options: ScoringOptions, opened: ExitStack
+) -> dict[Who, KeyedStore]:
+    """The file of each scorer; scorers with one fingerprint share it."""
+    files: dict[Path, KeyedStore] = {}
+    stores: dict[Who, KeyedStore] = {}
+    for who, fingerprint in fingerprints(makers).items():
+        path = options.folder / f"{_file_name(who[0])}-{fingerprint[:16]}.jsonl"
+        if path not in files:
+            files[path] = opened.enter_context(KeyedStore(path))
+        stores[who] = files[path]
+    return stores
+
+
+def _missing(
+    batches: Sequence[Sequence[Task]], stores: Mapping[Who, KeyedStore]
+) -> tuple[list[list[Task]], set[Place]]:
+    """What is to be computed, each content once; and everything that was asked for."""
+    todo: list[list[Task]] = []
+    planned: set[tuple[Path, str]] = set()
+    asked: set[Place] = set()
+    for batch in batches:
+        fresh: list[Task] = []
+        for task in batch:
+            key, store = task.job.key, stores[task.who]
+            asked.add((task.who, key))
+            if key not in store and (store.path, key) not in planned:
+                planned.add((store.path, key))
+                fresh.append(task)
+        todo += [fresh] if fresh else []
+    return todo, asked
 
 
 def _score_missing(
-    name: str, make: MakeScorer, todo: Sequence[Sequence[ScoreJob]], store: KeyedStore, options: ScoringOptions
-) -> dict[str, Lost]:
-    lost: dict[str, Lost] = {}
-    with counted(name, total=sum(map(len, todo))) as advance:
+    makers: Mapping[Who, MakeScorer],
+    todo: Sequence[Sequence[Task]],
+    stores: Mapping[Who, KeyedStore],
+    options: ScoringOptions,
+    until: float | None,
+) -> dict[Place, Lost]:
+    lost: dict[Place, Lost] = {}
+    names = ", ".join(dict.fromkeys(name for name, _ in makers))
+    with counted("scores", total=sum(map(len, todo))) as advance:
 
-        def on_done(job: ScoreJob, result: Outcome | Lost) -> None:
+        def on_done(task: Task, result: Outcome | Lost) -> None:
+            key = task.job.key
             if isinstance(result, Lost):
-                lost[job.key] = result
+                lost[task.who, key] = result
             else:
-                store.put(job.key, result)
+                stores[task.who].put(key, result)
             advance()
 
-        lanes: Lanes[ScoreJob, Outcome] = Lanes(
-            partial(open_scorer, make), processes=options.processes, seconds=options.seconds, what=name
+        lanes: Lanes[Task, Outcome] = Lanes(
+            partial(open_scorers, makers), processes=options.processes, seconds=options.seconds, what=names
         )
-        lanes.run(todo, on_done)
+        lanes.run(_until(todo, until), on_done)
     return lost
+
+
+def _until(todo: Iterable[Sequence[Task]], until: float | None) -> Iterator[Sequence[Task]]:
+    """The batches, as long as there is time to begin one."""
+    for batch in todo:
+        if until is not None and time.monotonic() >= until:
+            return
+        yield batch
+
+
+def open_scorers(makers: Mapping[Who, MakeScorer]) -> Callable[[Task], Outcome | Lost]:
+    """In a process of its own: all scorers, as a function of a task."""
+    opened = {who: open_scorer(make) for who, make in makers.items()}
+    return lambda task: opened[task.who](task.job)
 
 
 def open_scorer(make: MakeScorer) -> Callable[[ScoreJob], Outcome | Lost]:
@@ -145,7 +204,8 @@ def open_scorer(make: MakeScorer) -> Callable[[ScoreJob], Outcome | Lost]:
         evidence = EvidenceSet.of(job.passages)
         begun = time.perf_counter()
         found = scorer.score(job.question, evidence)
-        milliseconds = (time.perf_counter() - begun) * 1000
+        # what a store of shared answers spared would have been this scorer's own work
+        milliseconds = (time.perf_counter() - begun + float(getattr(scorer, "spared_seconds", 0.0))) * 1000
         value = getattr(found, "score", None)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return Lost(
@@ -172,67 +232,25 @@ def _file_name(system: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", system)
 
 
-def _fingerprint(name: str, make: MakeScorer, options: ScoringOptions) -> str:
-    """The scorer's fingerprint, asked in a process of its own: it may hang, and its models need not stay here."""
-    found: list[str] = []
+def fingerprints(makers: Mapping[Who, MakeScorer]) -> dict[Who, str]:
+    """sha256 (hex) of each scorer's fingerprint, asked in a process of its own: models need not stay here.
 
-    def on_done(_: str, result: str | Lost) -> None:
+    Raises:
+        SettingsError: a scorer could not be made, or tells none.
+    """
+    found: dict[Who, str] = {}
+
+    def on_done(who: Who, result: str | Lost) -> None:
         if isinstance(result, Lost):
-            raise SettingsError(f"The scorer {name} tells no fingerprint: {result.detail}")
-        found.append(result)
+            raise SettingsError(f"The scorer {who[0]} could not be made: {result.detail}")
+        found[who] = hashlib.sha256(result.encode()).hexdigest()
 
-    lanes: Lanes[str, str] = Lanes(
-        partial(_open_fingerprint, make), processes=1, seconds=options.seconds, what=name
+    lanes: Lanes[Who, str] = Lanes(
+        partial(_open_fingerprints, makers), processes=1, seconds=LOAD_SECONDS, what="fingerprints"
     )
-    lanes.run([["fingerprint"]], on_done)
-    return hashlib.sha256(found[0].encode()).hexdigest()
+    lanes.run([list(makers)], on_done)
+    return found
 
 
-def _open_fingerprint(make: MakeScorer) -> Callable[[str], str]:
-    scorer = make()
-    return lambda _: scorer.fingerprint
-
-
-def _failure(system: str, job: ScoreJob, lost: Lost) -> dict[str, Any]:
-    (dataset, construction, group), side = job.record
-    return {
-        "system": system,
-        "dataset": dataset,
-        "construction": construction,
-        "group": group,
-        "side": side,
-        "added": job.added,
-        "kind": lost.kind,
-        "detail": lost.detail,
-    }
-
-
-def jobs_of(
-    contrast: Contrast, *, added: Sequence[int], order: Callable[[Side, EvidenceSet], Sequence[Passage]]
-) -> list[ScoreJob]:
-    """The sides of a contrast under each number of shared additions."""
-    return [
-        ScoreJob(
-            record=(contrast.key, side.id),
-            added=count,
-            question=side.question,
-            passages=tuple(order(side, contrast.evidence(side, added=count))),
-        )
-        for count in added
-        for side in contrast.sides
-    ]
-
-
-def bm25_order(lexicon: Lexicon) -> Callable[[Side, EvidenceSet], Sequence[Passage]]:
-    """Passages in BM25 order against the question, as the paper presents enlarged sets (appendix F)."""
-
-    def order(side: Side, evidence: EvidenceSet) -> Sequence[Passage]:
-        by_id = {passage.id: passage for passage in evidence}
-        return [by_id[key] for key, _ in lexicon.order(side.question, evidence)]
-
-    return order
-
-
-def given_order(_: Side, evidence: EvidenceSet) -> Sequence[Passage]:
-    """Passages in the order in which the side holds them."""
-    return evidence.passages
+def _open_fingerprints(makers: Mapping[Who, MakeScorer]) -> Callable[[Who], str]:
+    return lambda who: makers[who]().fingerprint

@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
+from typing import TypeAlias
 
+from retrieval.index.encoder import DEFAULT_ENCODER
 from rinse import SufficiencyScorer
+from rinse.baselines.catalog import ENTRIES, Parts, Reads, Rival
 
 from ..errors import SettingsError
 
-SHIPPED = ("rinse-small", "minilm-cosine")
+REFERENCE = "rinse-small"
+SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
 """Names that `resolve` knows without a module."""
+RIVALS = "rivals"
+"""Stands for all rivals whose weights are on this machine."""
+EVERY = "all"
+"""Stands for ours and `RIVALS`."""
 
 MakeScorer = Callable[[], SufficiencyScorer]
+Who: TypeAlias = tuple[str, str | None]
+"""A system by name, and the family that it was fitted without; None = fitted with everything, or not at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Where rivals find their weights, and where they keep the answers that they share. Picklable, hashable."""
+
+    folders: tuple[tuple[str, str], ...] = ()
+    """Names of weights, each with a folder or a hub id that stands for it."""
+    answers: Path | None = None
+    """Folder of shared answers; None = each scorer generates its own."""
+
+    def parts(self) -> Parts:
+        """What rivals are made of; the same object, with its models, for the same settings in one process."""
+        return _parts(self)
+
+
+NOTHING_GIVEN = Weights()
+"""Weights are found by their names, answers are not shared."""
+
+
+@cache
+def _parts(weights: Weights) -> Parts:
+    from .answers import FolderAnswers
+
+    answers = FolderAnswers(weights.answers) if weights.answers else None
+    return Parts(dict(weights.folders), answers=answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +63,29 @@ class System:
     """As tables print it."""
     make: Callable[[str | None], SufficiencyScorer]
     """Makes it without what was fitted on a family, None = with everything; picklable by name."""
+    fitted: bool = True
+    """Whether `make` heeds the family: whether something in it was fitted by us."""
+    sampled: bool = False
+    """Whether it reads the sample alone, since a side takes it seconds."""
+    title: str = ""
+    source: str = ""
+    reads: Reads = "evidence"
+    backbone: str | None = None
+    """Weights by name; None = it has none, or does not say."""
+    cost: str = ""
+    missing: tuple[str, ...] = ()
+    """Names of weights that are not on this machine; it cannot run then."""
 
     def maker(self, without: str | None) -> MakeScorer:
         """Makes it, picklable by name."""
         return partial(self.make, without)
 
+    def who(self, without: str | None) -> Who:
+        """Identifies what is made without a family."""
+        return self.name, without if self.fitted else None
 
-def resolve(name: str) -> System:
+
+def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
     """The scorer of this name: one of `SHIPPED`, or `package.module:factory` for one of your own.
 
     A factory takes no argument, or `without`, the family of datasets that nothing in it may have been fitted on.
@@ -40,27 +93,83 @@ def resolve(name: str) -> System:
 
     Raises:
         SettingsError: there is no such scorer, or the factory cannot be imported.
+        BackboneCorruptError: weights are on this machine and cannot be read.
     """
-    if name in SHIPPED:
-        return System(name=name, make=partial(_make_shipped, name))
+    for one in ENTRIES:
+        if one.name == name:
+            return _rival_system(one, weights)
+    if name == REFERENCE:
+        return System(
+            name=name,
+            make=_make_small,
+            title="RINSE, profile small",
+            source="RINSE 2026; this framework",
+            backbone=DEFAULT_ENCODER,
+            cost="one encoder pass for new passages, nothing decoded",
+        )
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
         raise SettingsError(
-            f"Unknown scorer {name!r}. Known: {', '.join(SHIPPED)}; a scorer of your own is named "
-            "package.module:factory. Cues stand in every table and need not be named."
+            f"Unknown scorer {name!r}. Known: {', '.join(SHIPPED)}; {EVERY} or {RIVALS} for those that run here; "
+            "your own is named package.module:factory. Cues stand in every table and need not be named."
         )
     _factory(module, attribute)
-    return System(name=name, make=partial(_make_own, module, attribute))
+    return System(name=name, make=partial(_make_own, module, attribute), title=name)
 
 
-def _make_shipped(name: str, without: str | None) -> SufficiencyScorer:
-    if name == "rinse-small":
-        from rinse.scorer import RinseScorer
+def resolve_all(names: Iterable[str], weights: Weights) -> tuple[list[System], list[System]]:
+    """The scorers of these names, and those that `all` or `rivals` would hold if their weights were here.
 
-        return RinseScorer.small(without=without)
-    from rinse.baselines.cosine import CosineScorer
+    Raises:
+        SettingsError: see `resolve`; a scorer twice; or weights of a scorer that was named itself are not here.
+    """
+    run: list[System] = []
+    absent: list[System] = []
+    for name in names:
+        named = {EVERY: SHIPPED, RIVALS: SHIPPED[1:]}.get(name)
+        for system in [resolve(one, weights) for one in named or (name,)]:
+            if system.missing and named is None:
+                raise SettingsError(_unavailable(system))
+            if not any(system.name == other.name for other in (*run, *absent)):
+                (absent if system.missing else run).append(system)
+            elif named is None:
+                raise SettingsError(f"Every scorer once, got {name} twice.")
+    return run, absent
 
-    return CosineScorer.minilm()
+
+def _unavailable(system: System) -> str:
+    names = ", ".join(system.missing)
+    return (
+        f"The scorer {system.name} needs {names}, not on this machine. Give --weights NAME=FOLDER, a folder that "
+        f"holds config.json, tokenizer.json and model.safetensors, or --scorer {EVERY} for what runs here."
+    )
+
+
+def _rival_system(one: Rival, weights: Weights) -> System:
+    parts = Parts(dict(weights.folders))
+    return System(
+        name=one.name,
+        make=partial(_make_rival, one.name, weights),
+        fitted=False,
+        sampled=one.heavy,
+        title=one.title,
+        source=one.source,
+        reads=one.reads,
+        backbone=" + ".join(Path(parts.where(name)).name for name in one.needs) or None,
+        cost=one.cost,
+        missing=one.missing(parts),
+    )
+
+
+def _make_rival(name: str, weights: Weights, _: str | None) -> SufficiencyScorer:
+    (one,) = (entry for entry in ENTRIES if entry.name == name)
+    return one.make(weights.parts())
+
+
+def _make_small(without: str | None) -> SufficiencyScorer:
+    from rinse.scorer import RinseScorer
+
+    return RinseScorer.small(without=without)
 
 
 def _make_own(module: str, attribute: str, without: str | None) -> SufficiencyScorer:

@@ -9,63 +9,40 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..output import Row
-
-PAPER = {
-    ("hotpotqa", "substitution", "cue-min-idf", 0): 0.941,
-    ("hotpotqa", "substitution", "cue-min-idf", 5): 0.541,
-    ("hotpotqa", "substitution", "cue-min-idf", 10): 0.520,
-    ("hotpotqa", "substitution", "cue-min-idf", 15): 0.513,
-    ("hotpotqa", "substitution", "cue-min-idf", 20): 0.510,
-    ("hotpotqa", "substitution", "cue-size", 0): 0.500,
-    ("hotpotqa", "substitution", "cue-question-only", 0): 0.500,
-    ("hotpotqa", "substitution", "cue-evidence-only", 0): 0.763,
-    ("hotpotqa", "substitution", "cue-evidence-only", 20): 0.743,
-    ("squad2", "unrelated-swap", "question-overlap", 0): 0.993,
-    ("squad2", "question-swap", "question-overlap", 0): 0.573,
-    ("squad2", "question-swap", "cue-min-idf", 0): 0.577,
-    ("squad2", "question-swap", "cue-question-only", 0): 0.607,
-}
-"""What the paper prints (section 3, table 2) for tests that are built by the same rule, by dataset,
-construction, system and shared additions. Its records are others than ours, its sets larger."""
-
-
-def with_paper(row: Row) -> Row:
-    """The row with the paper's figure for the same test, where it prints one."""
-    if row["subset"] != "all":
-        return row
-    added = row["added"]
-    key = (
-        str(row["dataset"]),
-        str(row["construction"]),
-        str(row["system"]),
-        added if isinstance(added, int) else 0,
-    )
-    return row | {"paper": PAPER[key]} if key in PAPER else row
-
+from .roster import roster
+from .rows import ALL
+from .sample import SUBSET as SAMPLED
 
 _Place: TypeAlias = tuple[str | int | float | bool | None, ...]
 
 
 def pairwise_tables(rows: Sequence[Row]) -> list[Table]:
-    """Headline rows with their summary; what stands beside them; subsets; additions; readers; the paper."""
+    """Headline rows with their summary; the sample; what stands beside; subsets; additions; readers; the paper."""
+    legend = [row for row in rows if row.get("kind") == "system"]
+    rows = [row for row in rows if row.get("kind") is None]
     ablation = [row for row in rows if row.get("readers")]
     rows = [row for row in rows if not row.get("readers")]
-    plain = [row for row in rows if row["subset"] == "all" and row["added"] == 0]
+    plain = [row for row in rows if row["subset"] == ALL and row["added"] == 0]
     tables = [
         _pivot("Headline: pairwise accuracy, 95 % interval", [row for row in plain if row["headline"]], _test)
     ]
+    sample = [row for row in rows if row["subset"] == SAMPLED]
+    if sample:
+        title = "Sample for scorers that take seconds a side: all scorers on the same pairs, 95 % interval"
+        tables.append(_pivot(title, sample, _test))
+    tables.append(roster(legend, rows))
     others = [row for row in plain if not row["headline"]]
     tables.append(_pivot("For comparison only, not a headline", others, _test))
-    for subset in dict.fromkeys(str(row["subset"]) for row in rows if row["subset"] != "all"):
+    for subset in dict.fromkeys(str(row["subset"]) for row in rows if row["subset"] not in {ALL, SAMPLED}):
         same = [row for row in rows if row["subset"] == subset and row["added"] == 0]
         tables.append(_pivot(f"Subset: {subset}", same, _test))
-    added = [row for row in rows if row["added"] and row["subset"] == "all"]
+    added = [row for row in rows if row["added"] and row["subset"] == ALL]
     tests = dict.fromkeys((row["dataset"], row["construction"]) for row in added)
     for dataset, construction in tests:
         same = [
             row
             for row in rows
-            if (row["dataset"], row["construction"], row["subset"]) == (dataset, construction, "all")
+            if (row["dataset"], row["construction"], row["subset"]) == (dataset, construction, ALL)
         ]
         tables.append(
             _pivot(
@@ -82,7 +59,7 @@ def _ablation(rows: Sequence[Row]) -> Iterator[Table]:
         same = [
             row | {"system": row["readers"]} for row in rows if (row["system"], row["subset"]) == (system, subset)
         ]
-        suffix = "" if subset == "all" else f", subset {subset}"
+        suffix = "" if subset == ALL else f", subset {subset}"
         yield _pivot(f"Readers of {escape(str(system))}{suffix}", same, _test)
 
 
@@ -145,12 +122,22 @@ def _short(share: float) -> str:
 
 def _paper(rows: Sequence[Row]) -> Table:
     table = Table(title="Cross-checks: ours beside the paper's", title_justify="left")
-    for name in ("dataset", "construction", "system", "added", "ours", "interval", "paper"):
+    for name in (
+        "dataset",
+        "construction",
+        "subset",
+        "system",
+        "added",
+        "ours",
+        "interval",
+        "paper",
+        "its backbone",
+    ):
         table.add_column(name)
     for row in rows:
         paper, value = row.get("paper"), row["pairwise_accuracy"]
         if isinstance(paper, float) and isinstance(value, float):
-            names = [escape(str(row[name])) for name in ("dataset", "construction", "system", "added")]
+            names = [escape(str(row[name])) for name in ("dataset", "construction", "subset", "system", "added")]
             interval = _cell(row).partition("\n")[2]
-            table.add_row(*names, f"{value:.3f}", interval, f"{paper:.3f}")
+            table.add_row(*names, f"{value:.3f}", interval, f"{paper:.3f}", str(row.get("paper_backbone") or "-"))
     return table

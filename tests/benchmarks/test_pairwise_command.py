@@ -43,7 +43,8 @@ def finished(contrasts: Path, scores: Path, *, processes: int) -> dict[str, Any]
 
 
 def figures(report: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if not name.startswith("ms_")} for row in report["rows"]]
+    volatile = ("ms_p50", "ms_p95", "records_per_second")
+    return [{name: value for name, value in row.items() if name not in volatile} for row in report["rows"]]
 
 
 def scored(scores: Path) -> list[str]:
@@ -100,7 +101,8 @@ def test_help_teaches() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--contrasts FILES"),
+        (["--contrasts", "x.jsonl", "--weights", "crag"], "NAME=FOLDER"),
+        (["--contrasts", "x.jsonl", "--minutes", "0"], "--minutes above 0"),
         (["--contrasts", "x.jsonl", "--added", "a,b"], "numbers separated by commas"),
         (["--contrasts", "x.jsonl", "--construction", "swap"], "Unknown construction"),
         (["--contrasts", "x.jsonl", "--scorer", "nothing"], "Unknown scorer"),
@@ -111,6 +113,18 @@ def test_wrong_usage_is_told_before_anything_is_done(options: list[str], message
     shown = CliRunner().invoke(app, ["pairwise", *options], env={"COLUMNS": "200", "TERM": "dumb"})
     assert shown.exit_code == 2
     assert message in shown.output
+
+
+def test_without_files_the_default_folder_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is absent, the message says what to give; another folder is read like it."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    shown = CliRunner().invoke(app, ["pairwise"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert shown.exit_code == 2
+    assert "--contrasts FILES" in shown.output
+    shown = CliRunner().invoke(app, ["pairwise", "--data", str(tmp_path), "--scorer", ""])
+    assert shown.exit_code == 1
+    assert "hotpotqa_distractor.dev.jsonl.gz" in shown.output
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
