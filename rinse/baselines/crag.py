@@ -48,8 +48,12 @@ class CragScorer:
     @classmethod
     def named(cls, name: str = DEFAULT_CRAG, *, device: str = "cpu") -> CragScorer:
         """The evaluator in this folder. Raises what `find_released` raises."""
-        loaded = "T5ForSequenceClassification.from_pretrained(SOURCE, num_labels=1)"
-        return cls(find_released(name, loaded), device=device)
+        backbone = find_released(
+            name,
+            loaded="T5ForSequenceClassification.from_pretrained(SOURCE, num_labels=1)",
+            published="the retrieval evaluator linked from the repository HuskyInSalt/CRAG",
+        )
+        return cls(backbone, device=device)
 
     @property
     def fingerprint(self) -> str:

@@ -79,7 +79,12 @@ class EntailmentModel:
     @classmethod
     def named(cls, name: str = DEFAULT_ENTAILMENT, *, device: str = "cpu") -> EntailmentModel:
         """The model of this hub id, or in this folder. Raises what `find_released` raises."""
-        return cls(find_released(name, f"{_ARCHITECTURE}.from_pretrained(SOURCE)"), device=device)
+        return cls(
+            find_released(
+                name, loaded=f"{_ARCHITECTURE}.from_pretrained(SOURCE)", published=f"{DEFAULT_ENTAILMENT} (hub)"
+            ),
+            device=device,
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.backbones import WEIGHTS, Backbone, find_backbone
-from retrieval.errors import BackboneCorruptError
+from retrieval.errors import BackboneCorruptError, BackboneNotFoundError
 from retrieval.index.encoder import by_length
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ BATCH_TOKENS = 4096
 """Padded tokens in one forward pass; bounds memory. A longer text passes alone."""
 
 
-def find_released(name: str, loaded: str) -> Backbone:
+def find_released(name: str, *, loaded: str, published: str) -> Backbone:
     """Find weights that others released, by hub id or by the folder to which they were converted.
 
     Args:
         name: See `find_backbone`.
         loaded: How transformers reads the released files, for the message.
+        published: Where their authors offer them, for the message.
 
     Raises:
         BackboneNotFoundError: nowhere found.
@@ -43,10 +44,10 @@ def find_released(name: str, loaded: str) -> Backbone:
     """
     try:
         return find_backbone(name)
-    except BackboneCorruptError as error:
-        raise BackboneCorruptError(
-            f"{error} To convert them, in a throw-away environment since a pickle runs code: "
-            f"transformers.{loaded}.save_pretrained(FOLDER, max_shard_size='1TB') and "
+    except (BackboneNotFoundError, BackboneCorruptError) as error:
+        raise type(error)(
+            f"{error} Its authors publish it as {published}. To convert that, in a throw-away environment since a "
+            f"pickle runs code: transformers.{loaded}.save_pretrained(FOLDER, max_shard_size='1TB') and "
             "transformers.AutoTokenizer.from_pretrained(SOURCE).save_pretrained(FOLDER); then pass FOLDER, which "
             f"must hold one {WEIGHTS}."
         ) from error

@@ -49,7 +49,10 @@ class SelfRagScorer:
     @classmethod
     def named(cls, name: str = DEFAULT_SELF_RAG, *, device: str = "cpu") -> SelfRagScorer:
         """The critic of this hub id, or in this folder. Raises what `find_released` raises."""
-        return cls(find_released(name, "LlamaForCausalLM.from_pretrained(SOURCE)"), device=device)
+        backbone = find_released(
+            name, loaded="LlamaForCausalLM.from_pretrained(SOURCE)", published=f"{DEFAULT_SELF_RAG} (hub)"
+        )
+        return cls(backbone, device=device)
 
     @property
     def fingerprint(self) -> str:

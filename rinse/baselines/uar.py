@@ -1,8 +1,8 @@
 """The decision tree of UAR: would a model need retrieval to answer?
 
 Source: Cheng et al. 2024, Unified Active Retrieval. Four linear heads (intent, knowledge, time, self) read the
-last token's state of a frozen Llama-2-7b-chat, and a tree over their decisions says whether to retrieve. Adapted as
-in appendix A of the RINSE paper: the prompt of the DROP task holds every passage in the order given, in our own
+last token's state of a frozen Llama-2-7b-chat, and a tree over their decisions says whether to retrieve. Adapted
+as in appendix A of the RINSE paper: the prompt of the DROP task holds every passage in the order given, in our own
 words here, and the score is 1 for "no retrieval"; what lies beyond 4,096 tokens is not read. Backbone: 7B. Cost:
 one pass a record, nothing decoded.
 """
@@ -64,7 +64,12 @@ class UarScorer:
     @classmethod
     def named(cls, name: str = DEFAULT_UAR, *, device: str = "cpu") -> UarScorer:
         """The backbone and heads in this folder. Raises what `find_released` raises."""
-        return cls(find_released(name, "LlamaForCausalLM.from_pretrained(SOURCE)"), device=device)
+        backbone = find_released(
+            name,
+            loaded="LlamaForCausalLM.from_pretrained(SOURCE)",
+            published="meta-llama/Llama-2-7b-chat-hf (hub), the heads in the repository xiami2019/UAR",
+        )
+        return cls(backbone, device=device)
 
     @property
     def fingerprint(self) -> str:
