@@ -258,6 +258,7 @@ from . import cli_contrasts as _cli_contrasts  # noqa: E402, F401
 from . import cli_coverage as _cli_coverage  # noqa: E402, F401
 from . import cli_data as _cli_data  # noqa: E402, F401
 from . import cli_faults as _cli_faults  # noqa: E402, F401
+from . import cli_gate as _cli_gate  # noqa: E402, F401
 from . import cli_pairwise as _cli_pairwise  # noqa: E402, F401
 from . import cli_record as _cli_record  # noqa: E402, F401
 from . import cli_retrieval as _cli_retrieval  # noqa: E402, F401

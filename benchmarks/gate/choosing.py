@@ -1,0 +1,87 @@
+"""A threshold for each judged record, from scores of training records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import SettingsError
+from ..pairwise.scoring import ScoringOptions, Task, score_all
+from ..pairwise.systems import System
+from .draw import Drawn, batches
+from .threshold import Ground, Grounds, Point, threshold
+from .work import lost_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Thresholds by the name of their ground."""
+
+    grounds: Mapping[str, Ground]
+    of: Mapping[str, str]
+    """The ground of each judged record, by its job's key."""
+    points: Mapping[str, list[Point]]
+    thresholds: Mapping[str, float]
+    failures: list[dict[str, Any]]
+
+
+def choose_thresholds(
+    system: System,
+    judged: Sequence[Drawn],
+    training: Sequence[Drawn],
+    *,
+    loss: float,
+    held_out: bool,
+    scoring: ScoringOptions,
+) -> Chosen:
+    """Score the training records of every ground that a judged record needs, and choose.
+
+    Raises:
+        SettingsError: a judged record has no training record to choose its threshold on.
+        BenchmarkError: the scorer could not be made.
+        RunFileError: the scores cannot be kept.
+    """
+    finder = Grounds(training, held_out=held_out)
+    grounds: dict[str, Ground] = {}
+    of: dict[str, str] = {}
+    for record in judged:
+        ground = finder.of(record)
+        grounds.setdefault(ground.name, ground)
+        of[record.job.key] = ground.name
+    found, failures = _scores(system, grounds.values(), scoring)
+    points: dict[str, list[Point]] = {}
+    thresholds: dict[str, float] = {}
+    for name, ground in grounds.items():
+        points[name] = [
+            Point(test=one.test, sufficient=one.side.sufficient, score=score)
+            for one in ground.training
+            if (score := found.get((ground.without, one.job.key))) is not None
+        ]
+        at = threshold(points[name], loss=loss)
+        if at is None:
+            raise SettingsError(
+                f"No sufficient training record to choose a threshold on ({name}). Give --train-contrasts or "
+                "--train-data files that have some."
+            )
+        thresholds[name] = at
+    return Chosen(grounds=grounds, of=of, points=points, thresholds=thresholds, failures=failures)
+
+
+def _scores(
+    system: System, grounds: Iterable[Ground], scoring: ScoringOptions
+) -> tuple[dict[tuple[str | None, str], float], list[dict[str, Any]]]:
+    """Scores by left out family and key of the record, kept for the next time; and what failed."""
+    wanted: dict[str | None, dict[str, Drawn]] = {}
+    for ground in grounds:
+        wanted.setdefault(ground.without, {}).update((one.job.key, one) for one in ground.training)
+    makers = {(system.name, without): system.maker(without) for without in wanted}
+    tasks = [
+        [Task(who=(system.name, without), job=job) for job in batch]
+        for without, records in wanted.items()
+        for batch in batches(records.values())
+    ]
+    found = score_all(makers, tasks, scoring)
+    scores = {(without, key): float(one["score"]) for ((_, without), key), one in found.known.items()}
+    jobs = {task.job.key: task.job for batch in tasks for task in batch}
+    return scores, [lost_row(system.name, jobs[key], lost) for (_, key), lost in found.lost.items()]

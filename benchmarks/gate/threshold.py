@@ -1,0 +1,127 @@
+"""Below which score the generator is not called: chosen on training contrasts, never on what is judged."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..datasets.families import left_out_with
+from .draw import Drawn, Test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A training record with its score."""
+
+    test: Test
+    sufficient: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What the threshold of some records rests on."""
+
+    name: str
+    """For people: whose contrasts they are."""
+    without: str | None
+    """The family that the scorer must not have been fitted on; None = fitted on all."""
+    training: tuple[Drawn, ...]
+
+
+class Grounds:
+    """For each record the training contrasts that its threshold is chosen on.
+
+    Those of its own family. Where it has none, and always with `held_out`, those of all families that share no
+    lineage with it: over sets of one passage where it holds one, else over sets of several: scores of the two lie
+    apart.
+
+    Args:
+        training: Records of training files.
+        held_out: Whether nothing that is fitted or chosen may have seen a record's family.
+    """
+
+    def __init__(self, training: Sequence[Drawn], *, held_out: bool) -> None:
+        self._training = training
+        self._held_out = held_out
+        self._families = frozenset(one.family for one in training)
+
+    def of(self, record: Drawn) -> Ground:
+        """The ground of a record; records with equal names share it."""
+        family = record.family
+        if family in self._families and not self._held_out:
+            return self._ground(family, None, (one for one in self._training if one.family == family))
+        strangers = [one for one in self._training if one.family not in left_out_with(family)]
+        size = "one passage" if record.single else "several passages"
+        return self._ground(
+            f"all but {family}, {size}",
+            family if self._held_out else None,
+            (one for one in strangers if one.single == record.single),
+        )
+
+    def _ground(self, name: str, without: str | None, training: Iterable[Drawn]) -> Ground:
+        return Ground(name=name, without=without, training=tuple(training))
+
+
+def threshold(points: Sequence[Point], *, loss: float) -> float | None:
+    """The highest threshold below which at most the share `loss` of the sufficient records lies.
+
+    The higher a threshold, the fewer insufficient records pass: this is the largest cut at this loss. Every test
+    counts the same, however many records it has. A record is stopped where its score is *below* the threshold.
+
+    Args:
+        points: Training records; only the sufficient ones are read.
+        loss: In [0, 1).
+
+    Returns:
+        None without a sufficient record: nothing tells where to stop.
+
+    >>> points = [Point(test=("a", "native"), sufficient=True, score=float(at)) for at in range(10)]
+    >>> threshold(points, loss=0.2)
+    2.0
+    """
+    good = sorted((point for point in points if point.sufficient), key=lambda point: point.score)
+    counts = Counter(point.test for point in good)
+    stopped = 0.0
+    for point in good:
+        stopped += 1 / (len(counts) * counts[point.test])
+        if stopped > loss and not math.isclose(stopped, loss):
+            return point.score
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tradeoff:
+    """What a threshold does to training records."""
+
+    sufficient: int
+    insufficient: int
+    stopped_sufficient: float | None
+    """Share, in [0, 1]; None without a record. As of the other one, every test counts the same."""
+    stopped_insufficient: float | None
+
+
+def tradeoff(points: Sequence[Point], at: float) -> Tradeoff:
+    """What the threshold stops of these records."""
+    labels = {label: [point for point in points if point.sufficient == label] for label in (True, False)}
+    return Tradeoff(
+        sufficient=len(labels[True]),
+        insufficient=len(labels[False]),
+        stopped_sufficient=_stopped(labels[True], at),
+        stopped_insufficient=_stopped(labels[False], at),
+    )
+
+
+def by_test(points: Sequence[Point]) -> Mapping[Test, list[Point]]:
+    """The points of each test, tests in alphabetical order."""
+    found: dict[Test, list[Point]] = defaultdict(list)
+    for point in sorted(points, key=lambda point: point.test):
+        found[point.test].append(point)
+    return found
+
+
+def _stopped(points: Sequence[Point], at: float) -> float | None:
+    shares = [sum(point.score < at for point in same) / len(same) for same in by_test(points).values()]
+    return sum(shares) / len(shares) if shares else None
