@@ -37,6 +37,7 @@ from .output import Report, Row
 KEYS = 5
 """Pages that each process writes by turns."""
 SHARED = "http://shared.example/"
+_START_SECONDS = 60.0
 _INDEX_EVERY = 10
 _REMOVE_EVERY = 7
 
@@ -96,14 +97,15 @@ def crash_run(folder: Path, *, processes: int, seconds: float, seed: int) -> Cra
     Args:
         folder: Empty or missing.
         processes: How many at once.
-        seconds: How long; each kill comes 50 to 500 ms after the one before.
+        seconds: How long, from the first acknowledged write on; each kill comes 50 to 500 ms after the one before.
         seed: Of the order and the moments of the kills.
     """
     choice = random.Random(seed)  # noqa: S311 - nothing secret
     folder.mkdir(parents=True, exist_ok=True)
-    began, kills = time.monotonic(), 0
     running = {number: _started(folder, number) for number in range(processes)}
     try:
+        _wait_for_a_write(folder, processes)
+        began, kills = time.monotonic(), 0
         while time.monotonic() - began < seconds:
             time.sleep(choice.uniform(0.05, 0.5))
             victim = choice.randrange(processes)
@@ -218,6 +220,13 @@ def _acknowledged(folder: Path, number: int) -> int | None:
         whole = [line for line in lines if line.endswith("\n")]
         return int(whole[-1]) if whole else None
     return None
+
+
+def _wait_for_a_write(folder: Path, processes: int) -> None:
+    """Until one process has written: on a busy machine, starting takes longer than a short run."""
+    until = time.monotonic() + _START_SECONDS
+    while time.monotonic() < until and not any(_acknowledged(folder, number) for number in range(processes)):
+        time.sleep(0.05)
 
 
 def _started(folder: Path, number: int) -> subprocess.Popen[bytes]:
