@@ -37,7 +37,7 @@ class TermStatistics:
 
     @classmethod
     def of(cls, passages: Iterable[Passage]) -> Self:
-        """Count passages, each distinct one once, with their headings; taken as they come, never held together."""
+        """Count passages, each distinct text once, with the heading that comes first; none is kept."""
         frequency: Counter[str] = Counter()
         seen: set[str] = set()
         length = 0
