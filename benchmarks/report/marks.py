@@ -23,6 +23,8 @@ _DISTANCES = (7.0, 20.0, 34.0, 50.0, 68.0)
 _MARK = 5.0
 _SHORT = 18
 """Characters of a name in a plot."""
+_TITLE = 40
+"""Characters of a title in a plot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,17 @@ def put_names(axes: Axes, names: Sequence[Name], marks: Sequence[tuple[float, fl
 
 def short(name: str) -> str:
     """A name that fits a plot."""
-    line = shown(name)
-    return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
+    return _cut(name, _SHORT)
+
+
+def heading(text: str) -> str:
+    """A title that fits above a plot."""
+    return _cut(text, _TITLE)
+
+
+def _cut(text: str, longest: int) -> str:
+    line = shown(text)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def _put(axes: Axes, name: Name, taken: Sequence[Bbox], inside: Bbox, canvas: FigureCanvasAgg) -> Bbox | None:

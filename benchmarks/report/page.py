@@ -68,6 +68,8 @@ class Line:
     cells: Sequence[Cell]
     strong: bool = False
     """Stands out from the others."""
+    note: str = ""
+    """In small type below the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,15 @@ def write_page(page: Page, path: Path) -> None:
     Raises:
         RunFileError: it cannot be written.
     """
-    text = page_html(page)
+    write_whole(page_html(page), path)
+
+
+def write_whole(text: str, path: Path) -> None:
+    """Write a file of a report, like `write_page`.
+
+    Raises:
+        RunFileError: it cannot be written.
+    """
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")

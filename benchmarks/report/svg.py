@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -90,6 +91,20 @@ def to_svg(figure: Figure, *, name: str, title: str, text: str, tips: Mapping[st
     _insert(root, 1, "desc", text, f"{name}-text")
     etree.cleanup_namespaces(root)
     return etree.tostring(root, encoding="unicode")
+
+
+def alone(svg: str) -> str:
+    """A drawing of `to_svg` as a file of its own: with its size, a ground, and colours for light and for dark."""
+    root = etree.fromstring(svg, etree.XMLParser(resolve_entities=False, no_network=True))
+    _, _, width, height = root.get("viewBox", "").split()
+    root.set("width", width)
+    root.set("height", height)
+    style = etree.Element(f"{_SVG}style")
+    style.text = (Path(__file__).parent / "colours.css").read_text(encoding="utf-8")
+    ground = etree.Element(f"{_SVG}rect", {"width": "100%", "height": "100%", "style": "fill: var(--paper)"})
+    at = len(root.findall(f"{_SVG}title")) + len(root.findall(f"{_SVG}desc"))
+    root[at:at] = [style, ground]
+    return etree.tostring(root, encoding="unicode") + "\n"
 
 
 def _themed(style: str) -> str:

@@ -1,0 +1,141 @@
+"""The rows of `python -m benchmarks pairwise`, by test and system, as the report reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..output import Report, Row
+from .figures import number
+from .page import shown
+
+ACCURACY = "pairwise_accuracy"
+CHANCE = 0.5
+"""Pairwise accuracy of whoever looks at nothing: ties count 0.5."""
+MACRO, WORST = "macro", "worst"
+"""Stand for the dataset in rows over all headline rows."""
+WHOLE = "all"
+"""The subset of every pair."""
+SAMPLE = "lm-sample"
+"""The subset of the groups that every scorer was shown, unless the settings name it (`sample_subset`)."""
+NOT_RUN = "not_run_here"
+
+Kind: TypeAlias = Literal["reference", "evidence", "answer", "cue"]
+"""What a system is: the scorer that others are compared with, a scorer by what it reads, or a cue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """One dataset and construction, without additions."""
+
+    __test__ = False
+
+    dataset: str
+    construction: str
+    rows: Mapping[str, Row]
+    """By system."""
+
+    @property
+    def title(self) -> str:
+        """For headings and columns."""
+        return shown(f"{self.dataset} {self.construction}")
+
+    @property
+    def pairs(self) -> int:
+        """As many as the system with the most has scores for."""
+        return int(max((number(row, "n") or 0 for row in self.rows.values()), default=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """The headline tests on one subset of the groups, and the summary over them."""
+
+    subset: str
+    tests: Sequence[Test]
+    mean: Mapping[str, Row]
+    """By system, of those that have a figure in every test."""
+    worst: Mapping[str, Row]
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """All that have a row, in order of first appearance."""
+        return list(dict.fromkeys(system for test in self.tests for system in test.rows))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Everything that a report of `pairwise` shows."""
+
+    rows: Sequence[Row]
+    """Of scores; those by reader and those about systems taken out."""
+    about: Mapping[str, Row]
+    """What is known of each scorer: title, backbone, what it reads, the paper's figures."""
+    scorers: Sequence[str]
+    """That ran here; the first one is the reference."""
+    sheets: Sequence[Sheet]
+    """The groups that every scorer was shown first, then all groups."""
+    histograms: Sequence[Mapping[str, Any]]
+
+    @property
+    def reference(self) -> str | None:
+        """The scorer that the others are compared with."""
+        named = (row.get("reference") for row in self.rows)
+        return next((str(name) for name in named if name), self.scorers[0] if self.scorers else None)
+
+    @property
+    def not_run(self) -> Sequence[str]:
+        """Scorers whose weights are not on the machine that measured."""
+        return [name for name, row in self.about.items() if row.get("status") == NOT_RUN]
+
+    def kind(self, system: str) -> Kind:
+        """What a system is. A scorer of which nothing is known reads the evidence."""
+        if system not in self.scorers:
+            return "cue"
+        if system == self.reference:
+            return "reference"
+        return "answer" if self.about.get(system, {}).get("reads") == "answer" else "evidence"
+
+    def best_cue(self, test: Test) -> str | None:
+        """The cue with the highest accuracy on a test; the first of equals."""
+        known = {
+            system: value
+            for system, row in test.rows.items()
+            if self.kind(system) == "cue" and (value := number(row, ACCURACY)) is not None
+        }
+        return max(known, key=lambda system: known[system], default=None)
+
+
+def compared(report: Report) -> Compared:
+    """The report's rows by what they are about."""
+    about = {str(row["system"]): row for row in report.rows if row.get("kind") == "system"}
+    rows = [row for row in report.rows if row.get("kind") is None and not row.get("readers")]
+    measured = dict.fromkeys(str(row["system"]) for row in rows)
+    named = dict.fromkeys([*map(str, report.settings.get("scorers", ())), *about])
+    sample = str(report.settings.get("sample_subset") or SAMPLE)
+    sheets = [_sheet(rows, subset) for subset in (sample, WHOLE)]
+    return Compared(
+        rows=rows,
+        about=about,
+        scorers=[name for name in named if name in measured],
+        sheets=[sheet for sheet in sheets if sheet.tests],
+        histograms=list(report.settings.get("histograms", ())),
+    )
+
+
+def _sheet(rows: Sequence[Row], subset: str) -> Sheet:
+    mine = [row for row in rows if row.get("headline") and row["subset"] == subset and not row["added"]]
+    return Sheet(
+        subset=subset,
+        tests=tests_of([row for row in mine if row["dataset"] not in {MACRO, WORST}]),
+        mean={str(row["system"]): row for row in mine if row["dataset"] == MACRO},
+        worst={str(row["system"]): row for row in mine if row["dataset"] == WORST},
+    )
+
+
+def tests_of(rows: Sequence[Row]) -> list[Test]:
+    """The rows of one number of additions and one subset by dataset and construction."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        found.setdefault((str(row["dataset"]), str(row["construction"])), {})[str(row["system"])] = row
+    return [Test(dataset=one, construction=other, rows=same) for (one, other), same in found.items()]

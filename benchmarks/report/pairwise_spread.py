@@ -1,0 +1,89 @@
+"""Distributions of a scorer's scores on both sides of the headline tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .figures import digits, number
+from .marks import heading
+from .page import Plot, shown
+from .pairwise_rows import Compared, Sheet
+from .svg import MUTED, ONE, TEXT, TWO, drawing, to_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPREAD = (
+    "Upward, filled: sets that suffice. Downward, hatched: sets that do not. Heights are shares of a side, on one "
+    "scale for all strips of a drawing. Pairs are compared within a group, so a scorer can order every pair and "
+    "still have distributions that overlap; AUROC over all sides says how far one threshold could go."
+)
+_STRIP = 74
+
+
+def spread_plots(found: Compared, sheet: Sheet, *, name: str) -> list[Plot]:
+    """A drawing for each scorer with histograms, a strip for each headline test."""
+    places = {(test.dataset, test.construction): test for test in sheet.tests}
+    plots = []
+    for at, system in enumerate(found.scorers):
+        mine = [
+            one
+            for one in found.histograms
+            if one["system"] == system
+            and one.get("subset", sheet.subset) == sheet.subset
+            and (one["dataset"], one["construction"]) in places
+            and len(one["edges"]) > 1
+        ]
+        if mine:
+            aurocs = [
+                number(places[one["dataset"], one["construction"]].rows.get(system), "auroc") for one in mine
+            ]
+            plots.append(_plot(found, system, mine, aurocs, name=f"{name}{at}"))
+    return plots
+
+
+def _plot(
+    found: Compared,
+    system: str,
+    histograms: Sequence[Mapping[str, Any]],
+    aurocs: Sequence[float | None],
+    *,
+    name: str,
+) -> Plot:
+    with drawing(52 + _STRIP * len(histograms)) as figure:
+        strips = figure.subplots(len(histograms), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        told = []
+        for axes, one, auroc in zip(strips, histograms, aurocs, strict=True):
+            title = shown(f"{one['dataset']} {one['construction']}")
+            _strip(axes, one)
+            axes.set_title(heading(title), loc="left", fontsize=TEXT, pad=3)
+            axes.annotate(
+                digits(auroc, 2),
+                (1, 1),
+                xycoords="axes fraction",
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="right",
+            )
+            told.append(f"{title}: AUROC {digits(auroc, 2)}")
+        strips[-1].set_xlabel("score (right above each strip: AUROC)")
+        svg = to_svg(figure, name=name, title=f"Scores of {system} on both sides", text="; ".join(told) + ".")
+    what = " (the scorer that the others are compared with)" if found.kind(system) == "reference" else ""
+    return Plot(svg=svg, caption=f"{system}{what}.")
+
+
+def _strip(axes: Axes, one: Mapping[str, Any]) -> None:
+    edges = [float(edge) for edge in one["edges"]]
+    looks: Sequence[tuple[Sequence[int], int, Mapping[str, Any]]] = (
+        (one["sufficient"], 1, {"facecolor": ONE, "edgecolor": ONE}),
+        (one["insufficient"], -1, {"facecolor": "none", "edgecolor": TWO, "hatch": "////"}),
+    )
+    for counts, sign, look in looks:
+        total = sum(counts) or 1
+        axes.stairs([sign * count / total for count in counts], edges, fill=True, linewidth=1.0, **look)
+    axes.axhline(0, color=MUTED, linewidth=0.8)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=True, axis="x")
+    axes.set_axisbelow(True)
