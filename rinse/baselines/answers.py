@@ -6,15 +6,15 @@ same answer; a store lets them generate it once, also across processes.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from typing import Protocol
 
 from retrieval import EvidenceSet
 
+from ..errors import ScoreError
 from .documents import CHARACTERS, numbered_documents, require_input
-from .model import ChatModel
+from .model import ChatModel, identity
 
 MAX_TOKENS = 24
 """Longest answer (RINSE, table 1)."""
@@ -34,8 +34,9 @@ class SharedAnswer:
     """A greedy answer to a question from all its passages."""
 
     text: str
-    """Without white space around it; may be empty."""
+    """Without white space around it; empty if the model said nothing."""
     tokens: tuple[str, ...]
+    """Of the answer, white space included."""
     logprobs: tuple[float, ...]
     """Natural logarithm of each token's probability, not above 0."""
     seconds: float
@@ -69,8 +70,7 @@ class GreedyAnswers:
     @property
     def fingerprint(self) -> str:
         """Identifies model, prompt and settings by content."""
-        parts = ("answer", self.model.fingerprint, _PROMPT, f"{CHARACTERS} {MAX_TOKENS}")
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        return identity("answer", self.model.fingerprint, _PROMPT, f"{CHARACTERS} {MAX_TOKENS}")
 
     def prompt(self, question: str, evidence: EvidenceSet) -> str:
         """What the model completes.
@@ -85,14 +85,15 @@ class GreedyAnswers:
         """The answer, and the seconds that its store spared: 0 where it was generated now.
 
         Raises:
-            ScoreError: see `prompt`; or the prompt is longer than the model reads; or logits are not finite.
+            ScoreError: see `prompt`; or the prompt is longer than the model reads, or logits are NaN; or the model
+                said nothing.
         """
         begun = time.perf_counter()
         prompt = self.prompt(question, evidence)
-        key = hashlib.sha256(f"{self.fingerprint}\n{prompt}".encode("utf-8", "surrogatepass")).hexdigest()
+        key = identity(self.fingerprint, prompt)
         known = self._store.get(key) if self._store else None
         if known is not None:
-            return known, known.seconds
+            return _told(known, question), known.seconds
         found = self.model.generate(prompt, max_tokens=MAX_TOKENS)
         answer = SharedAnswer(
             text=found.text.strip(),
@@ -102,4 +103,10 @@ class GreedyAnswers:
         )
         if self._store:
             self._store.put(key, answer)
-        return answer, 0.0
+        return _told(answer, question), 0.0
+
+
+def _told(answer: SharedAnswer, question: str) -> SharedAnswer:
+    if not answer.text:
+        raise ScoreError(f"The model gave an empty answer to {question!r}, so there is no answer to judge.")
+    return answer

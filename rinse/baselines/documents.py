@@ -16,8 +16,12 @@ def document(passage: Passage, characters: int = CHARACTERS) -> str:
     >>> document(Passage(title="Elm", text="A  tree."), 9)
     'Elm: A tr'
     """
-    shown = f"{passage.heading}: {passage.text}" if passage.heading else passage.text
-    return " ".join(shown.split())[:characters]
+    return _line(passage)[:characters]
+
+
+def any_cut(evidence: EvidenceSet, characters: int = CHARACTERS) -> bool:
+    """Whether a prompt shows a passage in part only."""
+    return any(len(_line(passage)) > characters for passage in evidence)
 
 
 def numbered_documents(evidence: EvidenceSet, characters: int = CHARACTERS) -> str:
@@ -43,3 +47,8 @@ def require_input(question: str, evidence: EvidenceSet) -> None:
             "There is no passage; a scorer that prompts a language model needs at least one. "
             "Search before scoring, or use a scorer that reads empty evidence, such as RinseScorer."
         )
+
+
+def _line(passage: Passage) -> str:
+    shown = f"{passage.heading}: {passage.text}" if passage.heading else passage.text
+    return " ".join(shown.split())

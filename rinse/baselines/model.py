@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
@@ -46,3 +47,8 @@ class ChatModel(Generator, Protocol):
     def mean_logprobs(self, prompts: Sequence[str], continuation: str) -> list[float]:
         """Mean log-probability of the continuation's tokens after each of the prompts, not above 0."""
         ...
+
+
+def identity(*parts: str) -> str:
+    """The fingerprint of a scorer that is made of these: name, fingerprints, prompts, settings."""
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

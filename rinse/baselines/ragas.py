@@ -1,0 +1,68 @@
+"""RAGAS context relevance: which share of the evidence does a model copy out as needed for the answer?
+
+Source: Es et al. 2024. Adapted as in appendix A of the RINSE paper: the share of the context's sentences that
+the model extracts. The prompt is in our own words. Backbone: any `ChatModel` (the paper's:
+Qwen2.5-1.5B-Instruct). Cost: one pass over all passages and up to 64 decoded tokens: what a model would copy
+beyond them does not count. The order of passages matters.
+"""
+
+from __future__ import annotations
+
+from retrieval import EvidenceSet
+from retrieval.text import sentences, tokenise
+
+from ..sufficiency import Sufficiency
+from .documents import CHARACTERS, any_cut, document, numbered_documents, require_input
+from .model import ChatModel, identity
+
+_PROMPT = """\
+Copy from the documents, word for word, the sentences that are needed to answer the question, and nothing else. \
+If no sentence helps, reply with the word none.
+
+Documents:
+{documents}
+
+Question: {question}"""
+_MAX_TOKENS = 64
+
+
+class RagasScorer:
+    """A `SufficiencyScorer`: the share of the context's sentences that the model copies, in [0, 1].
+
+    Args:
+        model: Copies.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies model, prompt and settings by content."""
+        return identity("ragas-cr", self._model.fingerprint, _PROMPT, f"{CHARACTERS} {_MAX_TOKENS}")
+
+    def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+        """Score the set. See `SufficiencyScorer.score`.
+
+        Raises:
+            ScoreError: the question is blank, or there is no passage; the prompt is longer than the model reads;
+                logits are NaN.
+        """
+        require_input(question, evidence)
+        user = _PROMPT.format(documents=numbered_documents(evidence), question=question)
+        reply = self._model.generate(self._model.chat(user), max_tokens=_MAX_TOKENS).text
+        context = [shown[begin:end] for shown in map(document, evidence) for begin, end in sentences(shown)]
+        return Sufficiency(
+            score=extracted_share(context, reply), passages=len(evidence), truncated=any_cut(evidence)
+        )
+
+
+def extracted_share(context: list[str], reply: str) -> float:
+    """The share of sentences whose words all stand in the reply, in a row; case and punctuation do not count.
+
+    >>> extracted_share(["Elms are trees.", "Oaks, too."], 'It says "elms are TREES".')
+    0.5
+    """
+    copied = f" {' '.join(tokenise(reply))} "
+    wordy = [words for sentence in context if (words := " ".join(tokenise(sentence)))]
+    return sum(f" {words} " in copied for words in wordy) / len(wordy) if wordy else 0.0

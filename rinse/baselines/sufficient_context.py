@@ -1,0 +1,80 @@
+"""Sufficient Context: a language model is asked whether the documents suffice, and its label counts.
+
+Source: Joren et al. 2025. Adapted as in appendix A of the RINSE paper: a label in JSON, parsed strictly, is the
+score; a reply without one is 0. The instructions are in our own words, and ask for the label alone. Backbone:
+any `Generator`, local or behind an endpoint (the paper's: a frontier model, and Qwen2.5-1.5B-Instruct). Cost:
+one pass over all passages and up to 16 decoded tokens. The order of passages matters.
+"""
+
+from __future__ import annotations
+
+import json
+
+from retrieval import EvidenceSet
+
+from ..generator import Generator
+from ..sufficiency import Sufficiency
+from .documents import CHARACTERS, any_cut, numbered_documents, require_input
+from .model import ChatModel, identity
+
+_PROMPT = """\
+You judge whether documents suffice to answer a question. They suffice if a careful reader can derive one \
+definite answer from them, also by combining facts of several documents. They do not suffice if a fact that the \
+answer needs is missing, unclear or contradicted, or would have to be guessed.
+
+Question: {question}
+
+Documents:
+{documents}
+
+Reply with JSON and nothing else: {{"sufficient": 1}} if the documents suffice, {{"sufficient": 0}} if they do \
+not."""
+_MAX_TOKENS = 16
+"""The label takes about 8 in the vocabularies of GPT-2, Llama and Qwen."""
+
+
+class SufficientContextScorer:
+    """A `SufficiencyScorer`: 1 if the model says that the documents suffice, otherwise 0.
+
+    Args:
+        model: Asked; one that knows a chat template is asked through it, another gets the prompt as it is.
+    """
+
+    def __init__(self, model: Generator) -> None:
+        self._model = model
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies model, prompt and settings; a model without a fingerprint by its name."""
+        model = getattr(self._model, "fingerprint", None) or self._model.name
+        return identity("sufficient-context", str(model), _PROMPT, f"{CHARACTERS} {_MAX_TOKENS}")
+
+    def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
+        """Score the set. See `SufficiencyScorer.score`.
+
+        Raises:
+            ScoreError: the question is blank, or there is no passage; the prompt is longer than the model reads;
+                logits are NaN. An endpoint raises its own errors.
+        """
+        require_input(question, evidence)
+        prompt = _PROMPT.format(question=question, documents=numbered_documents(evidence))
+        if isinstance(self._model, ChatModel):
+            prompt = self._model.chat(prompt)
+        reply = self._model.generate(prompt, max_tokens=_MAX_TOKENS, stop=("}",)).text
+        return Sufficiency(
+            score=float(read_label(reply) or 0), passages=len(evidence), truncated=any_cut(evidence)
+        )
+
+
+def read_label(reply: str) -> int | None:
+    """The label in a reply that ends before its closing brace or with it; None if it is another.
+
+    >>> read_label('{"sufficient": 1'), read_label('{"sufficient": 2}'), read_label("Yes, they do.")
+    (1, None, None)
+    """
+    try:
+        found = json.loads(reply.strip().removesuffix("}") + "}")
+    except (ValueError, RecursionError):
+        return None
+    label = found.get("sufficient") if isinstance(found, dict) and len(found) == 1 else None
+    return int(label) if isinstance(label, int) and label in {0, 1} else None
