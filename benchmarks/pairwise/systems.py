@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from retrieval.index.encoder import DEFAULT_ENCODER
 from rinse import SufficiencyScorer
-from rinse.baselines.catalog import ENTRIES, Parts, Reads, Rival
+from rinse.baselines.catalog import ENTRIES, rival
+from rinse.baselines.rival import Parts, Reads, Rival
 
 from ..errors import SettingsError
 
@@ -162,8 +163,7 @@ def _rival_system(one: Rival, weights: Weights) -> System:
 
 
 def _make_rival(name: str, weights: Weights, _: str | None) -> SufficiencyScorer:
-    (one,) = (entry for entry in ENTRIES if entry.name == name)
-    return one.make(weights.parts())
+    return rival(name).make(weights.parts())
 
 
 def _make_small(without: str | None) -> SufficiencyScorer:

@@ -6,134 +6,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from types import MappingProxyType
-from typing import Literal
-
-from retrieval.backbones import KNOWN, WEIGHTS, find_backbone
-from retrieval.errors import BackboneNotFoundError
 from retrieval.index.encoder import DEFAULT_ENCODER, TransformerEncoder
 
-from ..local_generator import DEFAULT_GENERATOR, LocalGenerator
+from ..local_generator import DEFAULT_GENERATOR
 from ..paper.outputs import DEFAULT_RERANKER
-from ..sufficiency import SufficiencyScorer
-from .answers import AnswerStore, GreedyAnswers
+from .attribution import AttributionScorer
 from .cosine import CosineScorer
 from .crag import DEFAULT_CRAG, CragScorer
-from .entailment import DEFAULT_ENTAILMENT, EntailmentModel
+from .entailment import DEFAULT_ENTAILMENT
+from .flare import FlareScorer
+from .p_true import PTrueScorer
+from .ragas import RagasScorer
 from .rerank_score import RerankScorer
 from .retrieval_score import RetrievalScorer
+from .rival import Rival
 from .self_rag import DEFAULT_SELF_RAG, SelfRagScorer
+from .semantic_entropy import SemanticEntropyScorer
+from .sufficient_context import SufficientContextScorer
 from .uar import DEFAULT_UAR, UarScorer
+from .upr import UprScorer
 from .word_overlap import WordOverlapScorer
-
-Reads = Literal["evidence", "answer"]
-"""Question and evidence alone, or an answer that was generated from them too."""
-
-
-class Parts:
-    """What scorers are made of. A model is loaded once and shared by all scorers that are made of the same parts.
-
-    Args:
-        folders: Where weights lie, or what stands in their place, by the name under which a rival `needs` them: a
-            folder or a hub id. What is not named here is found by its name.
-        answers: Keeps greedy answers that several scorers read; None = each generates its own.
-    """
-
-    def __init__(
-        self, folders: Mapping[str, str] = MappingProxyType({}), *, answers: AnswerStore | None = None
-    ) -> None:
-        self._folders = folders
-        self._answers = answers
-
-    def where(self, weights: str) -> str:
-        """The folder or name under which weights are looked for."""
-        return self._folders.get(weights, weights)
-
-    @cached_property
-    def model(self) -> LocalGenerator:
-        """The causal language model, loaded.
-
-        Raises:
-            BackboneNotFoundError, BackboneCorruptError: it cannot be found or read.
-        """
-        model = LocalGenerator.named(self.where(DEFAULT_GENERATOR))
-        model.load()
-        return model
-
-    @cached_property
-    def answered(self) -> GreedyAnswers:
-        """Greedy answers of the causal language model."""
-        return GreedyAnswers(self.model, self._answers)
-
-    @cached_property
-    def entailment(self) -> EntailmentModel:
-        """The entailment model. Raises what `EntailmentModel.named` raises."""
-        return EntailmentModel.named(self.where(DEFAULT_ENTAILMENT))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rival:
-    """One way to judge sufficiency, before it is made."""
-
-    name: str
-    """As tables print it."""
-    title: str
-    """For people."""
-    source: str
-    """Where it comes from."""
-    reads: Reads
-    needs: tuple[str, ...]
-    """Names of the weights that it runs on; empty = none."""
-    cost: str
-    """Passes and decoded tokens of a record."""
-    heavy: bool
-    """Whether a record takes seconds on a CPU, so that a benchmark reads a sample with it."""
-    build: Callable[[Parts], SufficiencyScorer]
-
-    @property
-    def backbone(self) -> str | None:
-        """The weights by name; None where it has none."""
-        return " + ".join(self.needs) or None
-
-    def make(self, parts: Parts | None = None) -> SufficiencyScorer:
-        """The scorer.
-
-        Raises:
-            BackboneNotFoundError, BackboneCorruptError: weights are not on this machine, or cannot be read.
-        """
-        return self.build(parts or Parts())
-
-    def missing(self, parts: Parts | None = None) -> tuple[str, ...]:
-        """The names of weights that are not on this machine. Nothing is downloaded to find out.
-
-        Raises:
-            BackboneCorruptError: weights are there and cannot be read.
-        """
-        known = parts or Parts()
-        return tuple(name for name in self.needs if not _here(known.where(name)))
-
-
-def _here(name: str) -> bool:
-    try:
-        find_backbone(name, allow_hub=False)
-    except BackboneNotFoundError:
-        return _in_hub_cache(KNOWN[name].hub_id if name in KNOWN else name)
-    return True
-
-
-def _in_hub_cache(hub_id: str) -> bool:
-    from huggingface_hub import try_to_load_from_cache
-
-    return (
-        "/" in hub_id
-        and not Path(hub_id).is_absolute()
-        and isinstance(try_to_load_from_cache(hub_id, WEIGHTS), str)
-    )
-
+from .yes_no import YesNoScorer
 
 ENTRIES: tuple[Rival, ...] = (
     Rival(
@@ -177,6 +70,46 @@ ENTRIES: tuple[Rival, ...] = (
         build=lambda parts: RerankScorer.named(parts.where(DEFAULT_RERANKER)),
     ),
     Rival(
+        name="sufficient-context",
+        title="Sufficient Context",
+        source="Joren et al. 2025",
+        reads="evidence",
+        needs=(DEFAULT_GENERATOR,),
+        cost="one pass over all passages, up to 16 tokens decoded",
+        heavy=True,
+        build=lambda parts: SufficientContextScorer(parts.model),
+    ),
+    Rival(
+        name="yes-no",
+        title="Yes/no prompt",
+        source="RINSE, appendix A",
+        reads="evidence",
+        needs=(DEFAULT_GENERATOR,),
+        cost="one pass over all passages, nothing decoded",
+        heavy=True,
+        build=lambda parts: YesNoScorer(parts.model),
+    ),
+    Rival(
+        name="upr",
+        title="UPR",
+        source="Sachan et al. 2022",
+        reads="evidence",
+        needs=(DEFAULT_GENERATOR,),
+        cost="one pass a passage, nothing decoded",
+        heavy=True,
+        build=lambda parts: UprScorer(parts.model),
+    ),
+    Rival(
+        name="ragas-cr",
+        title="RAGAS context relevance",
+        source="Es et al. 2024",
+        reads="evidence",
+        needs=(DEFAULT_GENERATOR,),
+        cost="one pass over all passages, up to 64 tokens decoded",
+        heavy=True,
+        build=lambda parts: RagasScorer(parts.model),
+    ),
+    Rival(
         name="crag",
         title="CRAG evaluator",
         source="Yan et al. 2024",
@@ -205,6 +138,46 @@ ENTRIES: tuple[Rival, ...] = (
         cost="one pass a passage, nothing decoded",
         heavy=True,
         build=lambda parts: SelfRagScorer.named(parts.where(DEFAULT_SELF_RAG)),
+    ),
+    Rival(
+        name="p-true",
+        title="P(True)",
+        source="Kadavath et al. 2022",
+        reads="answer",
+        needs=(DEFAULT_GENERATOR,),
+        cost="two passes over all passages, an answer of up to 24 tokens decoded",
+        heavy=True,
+        build=lambda parts: PTrueScorer(parts.answered),
+    ),
+    Rival(
+        name="attribution",
+        title="Attribution by entailment",
+        source="Honovich et al. 2022; Gao et al. 2023",
+        reads="answer",
+        needs=(DEFAULT_GENERATOR, DEFAULT_ENTAILMENT),
+        cost="one pass over all passages, an answer of up to 24 tokens decoded, one entailment pass a passage",
+        heavy=True,
+        build=lambda parts: AttributionScorer(parts.answered, parts.entailment),
+    ),
+    Rival(
+        name="semantic-entropy",
+        title="Semantic entropy",
+        source="Kuhn et al. 2023; Farquhar et al. 2024",
+        reads="answer",
+        needs=(DEFAULT_GENERATOR, DEFAULT_ENTAILMENT),
+        cost="one pass over all passages, six answers of up to 24 tokens decoded, up to 30 entailment passes",
+        heavy=True,
+        build=lambda parts: SemanticEntropyScorer(parts.answered, parts.entailment),
+    ),
+    Rival(
+        name="flare",
+        title="FLARE, least token probability",
+        source="Jiang et al. 2023",
+        reads="answer",
+        needs=(DEFAULT_GENERATOR,),
+        cost="one pass over all passages, an answer of up to 24 tokens decoded",
+        heavy=True,
+        build=lambda parts: FlareScorer(parts.answered),
     ),
 )
 """All rivals, in the order of tables: simple ones, what reads the evidence, what reads an answer."""
