@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .page import shown
@@ -73,6 +74,15 @@ def put_names(axes: Axes, names: Sequence[Name], marks: Sequence[tuple[float, fl
 def short(name: str) -> str:
     """A name that fits a plot."""
     return _cut(name, _SHORT)
+
+
+def along(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points of a line, its corners left out, that names should not cover."""
+    return [
+        (one[0] + share * (two[0] - one[0]), one[1] + share * (two[1] - one[1]))
+        for one, two in pairwise(line)
+        for share in (0.2, 0.4, 0.6, 0.8)
+    ]
 
 
 def heading(text: str) -> str:

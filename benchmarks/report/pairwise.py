@@ -7,18 +7,22 @@ from pathlib import Path
 
 from ..errors import SettingsError
 from ..output import Report, Row
+from ..pairwise.legend import FAIR_READING
 from .figures import cell, number
 from .page import Block, Command, Notice, Page, Plots, Section, Text, write_page, write_whole
 from .pairwise_added import ADDED, added_plots, falls_table, measured_with_additions
 from .pairwise_latency import latency_plot
 from .pairwise_repeat import pairwise_command
-from .pairwise_rows import ACCURACY, WHOLE, Compared, Sheet, compared
+from .pairwise_rows import ACCURACY, WHOLE, Compared, Sheet, compared, of_sheet
 from .pairwise_spread import SPREAD, spread_plots
 from .pairwise_tables import cue_table, headline_table, not_run_table, paper_table, subset_tables
 from .pairwise_tests import TESTS, test_plots
 from .pairwise_words import NO_ADDITIONS, NO_SPREAD, NO_TESTS, NO_TIMES, READING
 from .ran import failures_table, pairs_table
 from .svg import alone
+
+_WIDE = 500.0
+"""Of the drawing that stands alone: a page of documentation is wider than a phone."""
 
 
 def write_pairwise_report(report: Report, path: Path) -> None:
@@ -42,10 +46,11 @@ def write_pairwise_figure(report: Report, path: Path) -> None:
         SettingsError: no scorer has both a mean accuracy and a time.
     """
     found = compared(report)
-    plots = [plot for sheet in found.sheets if (plot := latency_plot(found, sheet, name="latency")) is not None]
-    if not plots:
+    drawn = (latency_plot(found, sheet, name="latency", width=_WIDE) for sheet in found.sheets)
+    plot = next((one for one in drawn if one is not None), None)
+    if plot is None:
         raise SettingsError(f"There is nothing to draw accuracy against latency from. {NO_TIMES}")
-    write_whole(alone(plots[0].svg), path)
+    write_whole(alone(plot.svg), path)
 
 
 def pairwise_page(report: Report) -> Page:
@@ -56,7 +61,7 @@ def pairwise_page(report: Report) -> Page:
         *([] if found.sheets else [Section(title="Headline tests", blocks=[Notice(text=NO_TESTS)])]),
         *(_section(found, sheet, f"sheet{at}") for at, sheet in enumerate(found.sheets)),
         Section(title="Not run here", blocks=list(_not_run(found))),
-        Section(title="Accuracy against latency", blocks=list(_latency(found, main))),
+        Section(title="Accuracy against latency", blocks=list(_latency(found))),
         Section(title="Scores of both sides", blocks=list(_spread(found, main))),
         Section(title="Accuracy against added passages", blocks=list(_added(found))),
         Section(title="Cues", blocks=list(_cues(found))),
@@ -82,15 +87,13 @@ def _lead(report: Report, found: Compared) -> str:
     )
     return (
         f"{len(found.scorers)} scorers ran here on {tests} headline tests; {len(found.not_run)} more lack their "
-        f"weights on this machine and are shown with the paper’s figures only. Files: "
+        "weights on this machine and are shown with the paper’s figures only. Files: "
         f"{', '.join(files) or 'none'}. {held_out} Seed {report.seed}. Repeat it with:"
     )
 
 
 def _section(found: Compared, sheet: Sheet, name: str) -> Section:
-    whole = sheet.subset == WHOLE
-    title = "Headline tests, all groups" if whole else "Headline tests, the groups that every scorer was shown"
-    return Section(title=title, blocks=list(_sheet(found, sheet, name)))
+    return Section(title=f"Headline tests: {of_sheet(sheet).lower()}", blocks=list(_sheet(found, sheet, name)))
 
 
 def _sheet(found: Compared, sheet: Sheet, name: str) -> Iterator[Block]:
@@ -102,6 +105,8 @@ def _sheet(found: Compared, sheet: Sheet, name: str) -> Iterator[Block]:
         )
         yield Text(paragraphs=[told])
     yield Text(points=list(_verdict(found, sheet)))
+    if found.about:
+        yield Text(paragraphs=[FAIR_READING])
     yield headline_table(found, sheet, caption="Pairwise accuracy of every system on the headline tests")
     plots = test_plots(found, sheet, name=name)
     if plots:
@@ -138,9 +143,10 @@ def _not_run(found: Compared) -> Iterator[Block]:
         yield table
 
 
-def _latency(found: Compared, sheet: Sheet | None) -> Iterator[Block]:
-    plot = None if sheet is None else latency_plot(found, sheet, name="latency")
-    yield Text(paragraphs=[NO_TIMES]) if plot is None else Plots(plots=[plot])
+def _latency(found: Compared) -> Iterator[Block]:
+    drawn = (latency_plot(found, sheet, name=f"latency{at}") for at, sheet in enumerate(found.sheets))
+    plots = [plot for plot in drawn if plot is not None]
+    yield Plots(plots=plots) if plots else Text(paragraphs=[NO_TIMES])
 
 
 def _spread(found: Compared, sheet: Sheet | None) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..output import Row
 from .figures import NONE, cell, digits, number
-from .marks import Name, heading, put_names, short
+from .marks import Name, along, heading, put_names, short
 from .page import Cell, Group, Line, Plot, Table, shown
 from .pairwise_marks import colour, put_mark
 from .pairwise_rows import ACCURACY, CHANCE, WHOLE, Compared, Kind
@@ -103,7 +103,8 @@ def _names(axes: Axes, found: Compared, curves: Mapping[str, Sequence[tuple[floa
         )
         for system, curve in curves.items()
     ]
-    return put_names(axes, names, [point for curve in curves.values() for point in curve])
+    marks = [point for curve in curves.values() for point in (*curve, *along(curve))]
+    return put_names(axes, names, marks)
 
 
 def falls_table(found: Compared) -> Table | None:

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .figures import digits, number
-from .marks import Name, put_names, short
+from .marks import Name, along, put_names, short
 from .page import Plot, shown
-from .pairwise_marks import KEY, colour, put_mark
-from .pairwise_rows import ACCURACY, CHANCE, Compared, Sheet
-from .svg import MUTED, drawing, to_svg
+from .pairwise_marks import colour, legend, put_mark
+from .pairwise_rows import ACCURACY, CHANCE, Compared, Sheet, of_sheet
+from .svg import MUTED, WIDTH, drawing, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HEIGHT = 420
+_STEPS = 30
+"""Points of the line of chance that names keep off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +34,19 @@ class _Placed:
     hi: float | None
 
 
-def latency_plot(found: Compared, sheet: Sheet, *, name: str) -> Plot | None:
+def latency_plot(found: Compared, sheet: Sheet, *, name: str, width: float = WIDTH) -> Plot | None:
     """Mean accuracy over the headline tests against milliseconds for each record; None where no time is known."""
     placed = [one for system in found.scorers if (one := _place(sheet, system)) is not None]
     if not placed:
         return None
-    with drawing(_HEIGHT) as figure:
+    with drawing(_HEIGHT, width) as figure:
         axes = figure.add_subplot()
         axes.set_xscale("log")
         _scale(axes, placed)
         for at, one in enumerate(placed):
             _cross(axes, found, one)
             put_mark(axes, found, one.system, (one.milliseconds, one.accuracy), key=f"mark-{at}")
+        legend(figure, found, [one.system for one in placed])
         left = _names(axes, found, placed)
         ranked = sorted(placed, key=lambda one: -one.accuracy)
         told = ", ".join(
@@ -61,8 +64,9 @@ def latency_plot(found: Compared, sheet: Sheet, *, name: str) -> Plot | None:
             tips=tips,
         )
     caption = (
-        f"Mean accuracy over the headline tests against the median time of a record. {KEY} Upright lines: 95 % "
-        "intervals. Level lines: from the median to the 95th percentile of the time. Dashed: chance."
+        f"{of_sheet(sheet)}: mean accuracy over {len(sheet.tests)} tests against the median time of a record. The "
+        "diamond is the scorer that the others are compared with. Upright lines: 95 % intervals. Level lines: "
+        "from the median to the 95th percentile of the time. Dashed: chance."
     )
     if left:
         caption += f" Without a name for lack of room: {', '.join(map(shown, left))}."
@@ -124,4 +128,13 @@ def _names(axes: Axes, found: Compared, placed: list[_Placed]) -> list[str]:
         )
         for one in order
     ]
-    return put_names(axes, names, [(one.milliseconds, one.accuracy) for one in placed])
+    marks = [(one.milliseconds, one.accuracy) for one in placed]
+    bars = [
+        point
+        for one in placed
+        if one.lo is not None and one.hi is not None
+        for point in along([(one.milliseconds, one.lo), (one.milliseconds, one.hi)])
+    ]
+    left, right = axes.get_xlim()
+    chance = [(left * (right / left) ** (at / _STEPS), CHANCE) for at in range(_STEPS + 1)]
+    return put_names(axes, names, [*marks, *bars, *chance])

@@ -63,6 +63,11 @@ class Sheet:
         return list(dict.fromkeys(system for test in self.tests for system in test.rows))
 
 
+def of_sheet(sheet: Sheet) -> str:
+    """Which groups a sheet is about, for headings and captions."""
+    return "All groups" if sheet.subset == WHOLE else "The groups that every scorer was shown"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """Everything that a report of `pairwise` shows."""

@@ -51,8 +51,11 @@ def _plot(
     *,
     name: str,
 ) -> Plot:
-    with drawing(52 + _STRIP * len(histograms)) as figure:
+    with drawing(74 + _STRIP * len(histograms)) as figure:
         strips = figure.subplots(len(histograms), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        figure.suptitle(heading(system), x=0.01, ha="left", fontsize=TEXT, weight="bold")
+        highest = max(share for one in histograms for side in _sides(one) for share in side)
+        strips[0].set_ylim(-1.1 * highest, 1.1 * highest)
         told = []
         for axes, one, auroc in zip(strips, histograms, aurocs, strict=True):
             title = shown(f"{one['dataset']} {one['construction']}")
@@ -73,15 +76,19 @@ def _plot(
     return Plot(svg=svg, caption=f"{system}{what}.")
 
 
+def _sides(one: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """The share of each bin: of the sets that suffice, and of those that do not."""
+    counts = (one["sufficient"], one["insufficient"])
+    enough, lacking = ([count / (sum(side) or 1) for count in side] for side in counts)
+    return enough, lacking
+
+
 def _strip(axes: Axes, one: Mapping[str, Any]) -> None:
     edges = [float(edge) for edge in one["edges"]]
-    looks: Sequence[tuple[Sequence[int], int, Mapping[str, Any]]] = (
-        (one["sufficient"], 1, {"facecolor": ONE, "edgecolor": ONE}),
-        (one["insufficient"], -1, {"facecolor": "none", "edgecolor": TWO, "hatch": "////"}),
-    )
-    for counts, sign, look in looks:
-        total = sum(counts) or 1
-        axes.stairs([sign * count / total for count in counts], edges, fill=True, linewidth=1.0, **look)
+    enough, lacking = _sides(one)
+    axes.stairs(enough, edges, fill=True, linewidth=1.0, facecolor=ONE, edgecolor=ONE)
+    down = [-share for share in lacking]
+    axes.stairs(down, edges, fill=True, linewidth=1.0, facecolor="none", edgecolor=TWO, hatch="////")
     axes.axhline(0, color=MUTED, linewidth=0.8)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

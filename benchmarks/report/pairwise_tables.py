@@ -17,21 +17,20 @@ _TITLES: Sequence[tuple[tuple[Kind, ...], str]] = (
     (("cue",), "Cues: they do not judge sufficiency"),
 )
 MARKS = (
-    "★ marks the best of a column among all that ran here, cues and equals included. Brackets: 95 % "
-    "intervals, not adjusted for the number of systems. A dash: undefined or not measured; mean and worst "
-    "test are given only to systems with a figure in every test."
+    "★ marks the best of a column among all that ran here, cues and equals included; higher is better. "
+    "Brackets: 95 % intervals, not adjusted for the number of systems. A dash: undefined or not measured; "
+    "mean and worst are given only to systems with a figure in every test."
 )
 _PAPER = (
-    "Paper: what it prints for the method, with its backbone: the mean and the lowest "
-    "of its six datasets, which are not the tests of this table, on an A100. Set them beside ours, do not "
-    "subtract them."
+    "Paper: what it prints for the method, with its backbone: mean and lowest of its six datasets, which are not "
+    "the tests of this table, and the median time on an A100. Set them beside ours, do not subtract them."
 )
 
 
 def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
     """Every system on every headline test, their mean and worst, times, and the paper's figures."""
-    summary: list[tuple[str, Mapping[str, Row]]] = [("mean ↑", sheet.mean), ("worst test ↑", sheet.worst)]
-    columns = [*summary, *((f"{test.title}, {test.pairs} pairs ↑", test.rows) for test in sheet.tests)]
+    summary: list[tuple[str, Mapping[str, Row]]] = [("mean ↑", sheet.mean), ("worst ↑", sheet.worst)]
+    columns = [*summary, *((_column(test), test.rows) for test in sheet.tests)]
     best = [_best(rows) for _, rows in columns]
     timed = any(number(row, "ms_p50") is not None for row in sheet.mean.values())
     reference = found.reference or NONE
@@ -70,6 +69,10 @@ def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
 
 
 _PAPERS = ("paper: backbone", "paper: mean", "paper: worst", "paper: ms, median")
+
+
+def _column(test: Test) -> str:
+    return f"{test.title}, {test.pairs:,} pairs"
 
 
 def _best(rows: Mapping[str, Row]) -> float | None:
@@ -182,7 +185,7 @@ def cue_table(found: Compared) -> Table | None:
     ]
     return Table(
         caption="What tells the two sides apart beside sufficiency",
-        columns=["cue", *(f"{test.title}, {test.pairs} pairs" for test in tests)],
+        columns=["cue", *map(_column, tests)],
         groups=[Group(title="", lines=lines)],
         notes=[
             "★ marks the strongest cue of a test, the first of equals. 0.5 is chance; below it, a cue misleads."
@@ -214,7 +217,7 @@ def _subset_table(found: Compared, subset: str, tests: Sequence[Test]) -> Table:
     ]
     return Table(
         caption=f"Pairs of the subset {subset}",
-        columns=["scorer", *(f"{test.title}, {test.pairs} pairs" for test in tests)],
+        columns=["scorer", *map(_column, tests)],
         groups=[Group(title="", lines=lines)],
     )
 

@@ -25,11 +25,5 @@ READING = (
         "A cue tells the two sides of a test apart without judging sufficiency. A scorer that is not above "
         "the best cue of a test has not shown there that it does."
     ),
-    (
-        "A backbone is the model that a scorer reads with. The paper runs most rivals on 1.5 to 7 billion "
-        "parameters. Where one ran here on a smaller backbone, its figure says what that backbone does with "
-        "that prompt on this machine; it does not say what the method can do, and leading over it is no "
-        "result about the method."
-    ),
     "Times are of one record in one process with one thread, while other processes may have run beside it.",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..output import Row
 from ..stopping.roster import DEFAULT
 from .figures import digits, number
-from .marks import Name, put_names, short
+from .marks import Name, along, put_names, short
 from .page import Plot, shown
 from .replayed import Replayed, fixed_calls, uses_gold
 from .svg import INK, ONE, PAPER, THREE, TWO, drawing, to_svg
@@ -120,12 +120,7 @@ def _along(
     """Points of both lines that names should not cover."""
     fixed = sorted((x, y) for policy, x, y in placed if fixed_calls(policy))
     steps = [(x, y) for one, two in pairwise(best) for x, y in ((one[1], one[2]), (two[1], one[2]))]
-    return [
-        (one[0] + share * (two[0] - one[0]), one[1] + share * (two[1] - one[1]))
-        for line in (fixed, [*steps, *((x, y) for _, x, y in best[-1:])])
-        for one, two in pairwise(line)
-        for share in (0.2, 0.4, 0.6, 0.8)
-    ]
+    return [point for line in (fixed, [*steps, *((x, y) for _, x, y in best[-1:])]) for point in along(line)]
 
 
 def _cross(axes: Axes, row: Row | None) -> None:
