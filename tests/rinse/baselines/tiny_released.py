@@ -37,26 +37,26 @@ def write_nli(
     from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
 
     tokenizer = write_tokenizer(source, folder, single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]")
-    config = DebertaV2Config(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-        relative_attention=True,
-        position_buckets=16,
-        pos_att_type=["p2c", "c2p"],
-        position_biased_input=False,
-        share_att_key=True,
-        norm_rel_ebd="layer_norm",
-        type_vocab_size=0,
-        pad_token_id=0,
-        initializer_range=0.4,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
-    )
-    return _save(DebertaV2ForSequenceClassification, config, folder, seed=11)
+    settings: dict[str, Any] = {
+        "vocab_size": tokenizer.get_vocab_size(),
+        "hidden_size": 16,
+        "intermediate_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "max_position_embeddings": 64,
+        "relative_attention": True,
+        "position_buckets": 16,
+        "pos_att_type": ["p2c", "c2p"],
+        "position_biased_input": False,
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "type_vocab_size": 0,
+        "pad_token_id": 0,
+        "initializer_range": 0.4,
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: number for number, label in enumerate(labels)},
+    }
+    return _save(DebertaV2ForSequenceClassification, DebertaV2Config(**settings), folder, seed=11)
 
 
 def write_t5(source: Path, folder: Path, *, labels: int = 1) -> Path:
@@ -64,20 +64,20 @@ def write_t5(source: Path, folder: Path, *, labels: int = 1) -> Path:
     from transformers import T5Config, T5ForSequenceClassification
 
     tokenizer = write_tokenizer(source, folder, single="$A </s>")
-    config = T5Config(
-        vocab_size=tokenizer.get_vocab_size(),
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=2,
-        num_heads=2,
-        pad_token_id=0,
-        eos_token_id=tokenizer.token_to_id("</s>"),
-        decoder_start_token_id=0,
-        initializer_factor=1.0,
-        num_labels=labels,
-    )
-    return _save(T5ForSequenceClassification, config, folder, seed=12)
+    settings: dict[str, Any] = {
+        "vocab_size": tokenizer.get_vocab_size(),
+        "d_model": 16,
+        "d_kv": 8,
+        "d_ff": 32,
+        "num_layers": 2,
+        "num_heads": 2,
+        "pad_token_id": 0,
+        "eos_token_id": tokenizer.token_to_id("</s>"),
+        "decoder_start_token_id": 0,
+        "initializer_factor": 1.0,
+        "num_labels": labels,
+    }
+    return _save(T5ForSequenceClassification, T5Config(**settings), folder, seed=12)
 
 
 def write_llama(source: Path, folder: Path, *, reads: int = 256) -> Path:
