@@ -25,6 +25,10 @@ class Chosen:
     thresholds: Mapping[str, float]
     failures: list[dict[str, Any]]
 
+    def at(self, record: Drawn) -> float:
+        """The threshold of a judged record."""
+        return self.thresholds[self.of[record.job.key]]
+
 
 def choose_thresholds(
     system: System,

@@ -59,8 +59,8 @@ def choose(name: str) -> Choice:
         endpoint = replace(found, attempts=1)  # a pause between attempts would be counted as the model's time
         digest = hashlib.sha256(f"{endpoint.url}\n{endpoint.model}".encode()).hexdigest()
         return Choice(name=endpoint.model, fingerprint=digest, make=partial(EndpointReplier, endpoint))
-    model = LocalGenerator.named(name)
-    return Choice(name=model.name, fingerprint=model.fingerprint, make=partial(LocalReplier, name))
+    local = LocalGenerator.named(name)
+    return Choice(name=local.name, fingerprint=local.fingerprint, make=partial(LocalReplier, name))
 
 
 class LocalReplier:

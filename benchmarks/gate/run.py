@@ -13,7 +13,7 @@ from ..contrasts.model import HEADLINE
 from ..datasets.reading import fault_counts
 from ..errors import SettingsError
 from ..output import Report, Row
-from ..pairwise.scoring import ScoringOptions
+from ..pairwise.scoring import ScoringOptions, Task
 from ..pairwise.systems import System, resolve
 from .choosing import Chosen, choose_thresholds
 from .draw import Drawn, draw_records
@@ -122,22 +122,15 @@ def _score(
     system: System, judged: Sequence[Drawn], chosen: Chosen, file: GateFile, options: GateOptions
 ) -> tuple[list[_Scored], list[dict[str, Any]]]:
     """Score each record once, by the scorer of its ground; those that cannot be scored are failures."""
-    scored: list[_Scored] = []
-    failures: list[dict[str, Any]] = []
-    by_scorer: dict[str | None, list[Drawn]] = {}
-    for record in judged:
-        by_scorer.setdefault(chosen.grounds[chosen.of[record.job.key]].without, []).append(record)
-    for without, records in by_scorer.items():
-        fingerprint, lost = score_fresh(
-            system.name, system.maker(without), [one.job for one in records], file, _lanes(options)
-        )
-        failures += lost
-        for record in records:
-            key = record.job.key
-            found = file.scores.get((key, fingerprint))
-            if found is not None:
-                stopped = found.score < chosen.thresholds[chosen.of[key]]
-                scored.append(_Scored(record=record, stopped=stopped, seconds=found.seconds))
+    whose = [(system.name, chosen.grounds[chosen.of[one.job.key]].without) for one in judged]
+    makers = {who: system.maker(who[1]) for who in whose}
+    tasks = [Task(who=who, job=one.job) for who, one in zip(whose, judged, strict=True)]
+    fingerprints, failures = score_fresh(makers, tasks, file, _lanes(options))
+    scored = [
+        _Scored(record=one, stopped=found.score < chosen.at(one), seconds=found.seconds)
+        for who, one in zip(whose, judged, strict=True)
+        if (found := file.scores.get((one.job.key, fingerprints[who]))) is not None
+    ]
     return scored, failures
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from retrieval import EvidenceSet, Passage
 
 from ..lanes import Lanes, Lost
-from ..pairwise.scoring import ScoreJob, fingerprints
-from ..pairwise.systems import MakeScorer
+from ..pairwise.scoring import ScoreJob, Task, fingerprints
+from ..pairwise.systems import MakeScorer, Who
 from ..progress import counted
 from .generators import Choice, Replier
 from .lines import GateFile, Reply, Score
 from .prompt import user_turn
+
+J = TypeVar("J")
 
 _QUESTION = "Who built the bridge?"
 _EVIDENCE = EvidenceSet.of([Passage(text="The bridge was built by the weavers of the town.")])
@@ -43,20 +45,23 @@ def reply_all(
         seconds=options.seconds,
         what=choice.name,
     )
-    missing = [job for job in jobs if (job.key, choice.fingerprint) not in file.replies]
-    return _run(lanes, missing, file, choice.name)
+    missing = {job.key: job for job in jobs if (job.key, choice.fingerprint) not in file.replies}
+    return _run(lanes, missing.values(), lambda job: job, file, choice.name)
 
 
 def score_fresh(
-    name: str, make: MakeScorer, jobs: Sequence[ScoreJob], file: GateFile, options: LaneOptions
-) -> tuple[str, list[dict[str, Any]]]:
-    """Score each record that was not scored; returns the scorer's fingerprint and what failed."""
-    (fingerprint,) = fingerprints({(name, None): make}).values()
-    lanes: Lanes[ScoreJob, Score] = Lanes(
-        partial(open_fresh, make, fingerprint), processes=options.processes, seconds=options.seconds, what=name
+    makers: Mapping[Who, MakeScorer], tasks: Sequence[Task], file: GateFile, options: LaneOptions
+) -> tuple[dict[Who, str], list[dict[str, Any]]]:
+    """Score each record that was not scored; returns the scorers' fingerprints and what failed."""
+    known = fingerprints(makers)
+    missing = {
+        (task.who, task.job.key): task for task in tasks if (task.job.key, known[task.who]) not in file.scores
+    }
+    name = ", ".join(dict.fromkeys(name for name, _ in makers))
+    lanes: Lanes[Task, Score] = Lanes(
+        partial(open_fresh, makers, known), processes=options.processes, seconds=options.seconds, what=name
     )
-    missing = [job for job in jobs if (job.key, fingerprint) not in file.scores]
-    return fingerprint, _run(lanes, missing, file, name)
+    return known, _run(lanes, missing.values(), lambda task: task.job, file, name)
 
 
 def open_replier(make: Callable[[], Replier], fingerprint: str) -> Callable[[ScoreJob], Reply]:
@@ -72,20 +77,20 @@ def open_replier(make: Callable[[], Replier], fingerprint: str) -> Callable[[Sco
     return reply
 
 
-def open_fresh(make: MakeScorer, fingerprint: str) -> Callable[[ScoreJob], Score]:
+def open_fresh(makers: Mapping[Who, MakeScorer], known: Mapping[Who, str]) -> Callable[[Task], Score]:
     """In a process of its own: a scorer for each record, so that none profits from what another one read.
 
     Each is made and asked something else first: loading a model is no part of a score.
     """
 
-    def score(job: ScoreJob) -> Score:
-        scorer = make()
+    def score(task: Task) -> Score:
+        scorer = makers[task.who]()
         scorer.score(_QUESTION, _EVIDENCE)
-        evidence = EvidenceSet.of(job.passages)
+        evidence = EvidenceSet.of(task.job.passages)
         begun = time.perf_counter()
-        found = scorer.score(job.question, evidence).score
+        found = scorer.score(task.job.question, evidence).score
         seconds = time.perf_counter() - begun
-        return Score(record=job.key, fingerprint=fingerprint, score=float(found), seconds=seconds)
+        return Score(record=task.job.key, fingerprint=known[task.who], score=float(found), seconds=seconds)
 
     return score
 
@@ -97,18 +102,20 @@ def lost_row(what: str, job: ScoreJob, lost: Lost) -> dict[str, Any]:
     return {"system": what, **place, "kind": lost.kind, "detail": lost.detail}
 
 
-def _run(lanes: Lanes[ScoreJob, Any], jobs: Sequence[ScoreJob], file: GateFile, what: str) -> list[dict[str, Any]]:
+def _run(
+    lanes: Lanes[J, Any], work: Collection[J], job_of: Callable[[J], ScoreJob], file: GateFile, what: str
+) -> list[dict[str, Any]]:
     failures: list[dict[str, Any]] = []
-    if not jobs:
+    if not work:
         return failures
-    with counted(what, total=len(jobs)) as advance:
+    with counted(what, total=len(work)) as advance:
 
-        def on_done(job: ScoreJob, result: Any) -> None:  # noqa: ANN401  a line, or why there is none
+        def on_done(one: J, result: Any) -> None:  # noqa: ANN401  a line, or why there is none
             if isinstance(result, Lost):
-                failures.append(lost_row(what, job, result))
+                failures.append(lost_row(what, job_of(one), result))
             else:
                 file.write(result)
             advance()
 
-        lanes.run([[job] for job in jobs], on_done)
+        lanes.run([[one] for one in work], on_done)
     return failures
