@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SettingsError
-from ..pairwise.scoring import ScoringOptions, Task, score_all
-from ..pairwise.systems import System
+from ..pairwise.scoring import Place, ScoringOptions, Task, score_all
+from ..pairwise.systems import MakeScorer, System, Who
 from .draw import Drawn, batches
 from .threshold import Ground, Grounds, Point, threshold
 from .work import lost_row
@@ -60,7 +60,7 @@ def choose_thresholds(
         points[name] = [
             Point(test=one.test, sufficient=one.side.sufficient, score=score)
             for one in ground.training
-            if (score := found.get((ground.without, one.job.key))) is not None
+            if (score := found.get((system.who(ground.without), one.job.key))) is not None
         ]
         at = threshold(points[name], loss=loss)
         if at is None:
@@ -74,18 +74,20 @@ def choose_thresholds(
 
 def _scores(
     system: System, grounds: Iterable[Ground], scoring: ScoringOptions
-) -> tuple[dict[tuple[str | None, str], float], list[dict[str, Any]]]:
-    """Scores by left out family and key of the record, kept for the next time; and what failed."""
-    wanted: dict[str | None, dict[str, Drawn]] = {}
+) -> tuple[dict[Place, float], list[dict[str, Any]]]:
+    """Scores by scorer and key of the record, kept for the next time; and what failed."""
+    wanted: dict[Who, dict[str, Drawn]] = {}
+    makers: dict[Who, MakeScorer] = {}
     for ground in grounds:
-        wanted.setdefault(ground.without, {}).update((one.job.key, one) for one in ground.training)
-    makers = {(system.name, without): system.maker(without) for without in wanted}
+        who = system.who(ground.without)
+        makers[who] = system.maker(ground.without)
+        wanted.setdefault(who, {}).update((one.job.key, one) for one in ground.training)
     tasks = [
-        [Task(who=(system.name, without), job=job) for job in batch]
-        for without, records in wanted.items()
+        [Task(who=who, job=job) for job in batch]
+        for who, records in wanted.items()
         for batch in batches(records.values())
     ]
     found = score_all(makers, tasks, scoring)
-    scores = {(without, key): float(one["score"]) for ((_, without), key), one in found.known.items()}
     jobs = {task.job.key: task.job for batch in tasks for task in batch}
-    return scores, [lost_row(system.name, jobs[key], lost) for (_, key), lost in found.lost.items()]
+    lost = [lost_row(system.name, jobs[key], one) for (_, key), one in found.lost.items()]
+    return {place: float(one["score"]) for place, one in found.known.items()}, lost

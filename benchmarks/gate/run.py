@@ -122,8 +122,9 @@ def _score(
     system: System, judged: Sequence[Drawn], chosen: Chosen, file: GateFile, options: GateOptions
 ) -> tuple[list[_Scored], list[dict[str, Any]]]:
     """Score each record once, by the scorer of its ground; those that cannot be scored are failures."""
-    whose = [(system.name, chosen.grounds[chosen.of[one.job.key]].without) for one in judged]
-    makers = {who: system.maker(who[1]) for who in whose}
+    left_out = [chosen.grounds[chosen.of[one.job.key]].without for one in judged]
+    whose = [system.who(family) for family in left_out]
+    makers = {system.who(family): system.maker(family) for family in left_out}
     tasks = [Task(who=who, job=one.job) for who, one in zip(whose, judged, strict=True)]
     fingerprints, failures = score_fresh(makers, tasks, file, _lanes(options))
     scored = [
