@@ -1,8 +1,10 @@
-"""The command from contrasts to rows, with a real tiny model and a scorer that is right."""
+"""The command from contrasts to rows, with a server that plays the generator and a scorer that is right."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,20 @@ from typer.testing import CliRunner
 from benchmarks.cli import app
 from benchmarks.contrasts.file import write_contrasts
 from benchmarks.contrasts.model import Contrast
-from tests.benchmarks.gate_world import judged, tiny_chat_model, training
+from tests.agent.llm.server import ModelServer, says, serving
+from tests.benchmarks.gate_world import judged, training
 
 pytestmark = pytest.mark.usefixtures("quick_lanes")
 RECORDS = 3
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, tiny_backbone: Path) -> Path:
-    return tiny_chat_model(tmp_path_factory.mktemp("models") / "tiny-chat", tiny_backbone)
+@pytest.fixture(autouse=True)
+def generator(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """Answers everything with the name of a town."""
+    with serving(says("Ravenna")) as server:
+        monkeypatch.setenv("SUFFICIT_LLM_URL", server.url)
+        monkeypatch.setenv("SUFFICIT_LLM_MODEL", "scripted")
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +41,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def run(files: dict[str, Path], model: Path, folder: Path, *options: str, scorer: str = "three_readers") -> Any:
+def run(files: dict[str, Path], folder: Path, *options: str, scorer: str = "three_readers") -> Any:
     given = [part for option, path in files.items() for part in (option, str(path))]
-    fixed = ["--generator", str(model), "--scorer", f"tests.scorers:{scorer}", "--records", str(RECORDS)]
+    fixed = ["--generator", "endpoint", "--scorer", f"tests.scorers:{scorer}", "--records", str(RECORDS)]
     fixed += ["--scores", str(folder / "scores"), "--loss", "0", "--json"]
     return CliRunner().invoke(app, ["gate", *given, *fixed, *options], env={"COLUMNS": "200", "TERM": "dumb"})
 
@@ -59,13 +66,13 @@ def timeless(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_scorer_that_is_right_prevents_every_answer_and_a_run_is_taken_up(
-    files: dict[str, Path], model: Path, tmp_path: Path
+    files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """A random model refuses nothing, so the gate's decisions are the figures. What a killed run wrote is kept:
+    """The generator refuses nothing, so the gate's decisions are the figures. What a killed run wrote is kept:
     the second run asks only for what is missing, and ends with the same figures.
     """
     out = tmp_path / "gate.jsonl"
-    whole = report(run(files, model, tmp_path, "--out", str(out)))
+    whole = report(run(files, tmp_path, "--out", str(out)))
     row = next(row for row in whole["rows"] if row["dataset"] == "all" and row["split"] == "dev")
     assert (row["n_sufficient"], row["n_insufficient"]) == (RECORDS, RECORDS)
     assert (row["answered_insufficient"], row["gated_answered_insufficient"]) == (1.0, 0.0)
@@ -74,38 +81,38 @@ def test_a_scorer_that_is_right_prevents_every_answer_and_a_run_is_taken_up(
     lines = out.read_bytes().splitlines(keepends=True)
     assert len(lines) == 1 + 2 * 2 * RECORDS
     out.write_bytes(b"".join(lines[:-2]) + lines[-1][:20])
-    again = report(run(files, model, tmp_path, "--out", str(out)))
+    again = report(run(files, tmp_path, "--out", str(out)))
     kept = out.read_bytes().splitlines(keepends=True)
     assert kept[: len(lines) - 2] == lines[:-2]
     assert len(kept) == len(lines)
     assert timeless(again["rows"]) == timeless(whole["rows"])
 
 
-def test_thresholds_are_those_of_training_and_said(files: dict[str, Path], model: Path, tmp_path: Path) -> None:
+def test_thresholds_are_those_of_training_and_said(files: dict[str, Path], tmp_path: Path) -> None:
     """The lowest sufficient training score with a loss of 0; rows of training say what it stops."""
-    found = report(run(files, model, tmp_path))
+    found = report(run(files, tmp_path))
     assert 0.8 < found["settings"]["thresholds"]["toy"] < 1.8
     rows = [row for row in found["rows"] if row["split"] == "train"]
     assert [row["dataset"] for row in rows] == ["toy", "all"]
     assert {row["stopped_sufficient"] for row in rows} == {0.0}
 
 
-def test_the_judged_records_choose_no_threshold(files: dict[str, Path], model: Path, tmp_path: Path) -> None:
+def test_the_judged_records_choose_no_threshold(files: dict[str, Path], tmp_path: Path) -> None:
     """Training contrasts that ask a judged question are refused; exit status 2 says why."""
     same = files | {"--train-contrasts": files["--contrasts"]}
-    shown = run(same, model, tmp_path)
+    shown = run(same, tmp_path)
     assert shown.exit_code == 2
     assert "chosen on other records" in " ".join(shown.output.replace("│", " ").split())
 
 
-def test_a_record_that_cannot_be_scored_is_a_failure(model: Path, tmp_path: Path) -> None:
+def test_a_record_that_cannot_be_scored_is_a_failure(tmp_path: Path) -> None:
     """It is in no figure, and listed; the others are measured."""
     contrasts: list[Contrast] = judged(RECORDS)
     broken = [spoiled(contrasts[0]), *contrasts[1:]]
     files = {"--contrasts": tmp_path / "c.jsonl", "--train-contrasts": tmp_path / "t.jsonl"}
     write_contrasts(files["--contrasts"], broken)
     write_contrasts(files["--train-contrasts"], training(4))
-    found = report(run(files, model, tmp_path))
+    found = report(run(files, tmp_path))
     row = next(row for row in found["rows"] if row["dataset"] == "all" and row["split"] == "dev")
     assert row["n_sufficient"] + row["n_insufficient"] == 2 * RECORDS - 1
     assert [failure["kind"] for failure in found["failures"]] == ["raised"]
@@ -113,8 +120,6 @@ def test_a_record_that_cannot_be_scored_is_a_failure(model: Path, tmp_path: Path
 
 def spoiled(contrast: Contrast) -> Contrast:
     """Its sufficient side asks what the scorer raises on."""
-    from dataclasses import replace
-
     first, *others = contrast.sides
     return replace(contrast, sides=(replace(first, question=f"{first.question} raise"), *others))
 
