@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,17 +39,45 @@ class Completion:
     done: bool = False
 
 
-def prefill(model: Any, ids: Sequence[int]) -> Prefill:  # noqa: ANN401  transformers is untyped
-    """Read a prompt."""
+def prefill(model: Any, ids: Sequence[int], head: Prefill | None = None) -> Prefill:  # noqa: ANN401
+    """Read a prompt of at least one token, or what stands behind a head that was read already."""
     import torch
 
-    output = model(input_ids=torch.tensor([ids]), use_cache=True, logits_to_keep=1)
-    argument = "cache" if "cache" in output else "past_key_values"  # its name before transformers 5.20
-    return Prefill(ids=tuple(ids), kept=output[argument], argument=argument, logits=output.logits[:, -1])
+    kept = {} if head is None else {head.argument: copy.deepcopy(head.kept)}
+    output = model(input_ids=torch.tensor([ids]), use_cache=True, logits_to_keep=1, **kept)
+    argument = "cache" if "cache" in output else "past_key_values"  # its name in older versions
+    before = () if head is None else head.ids
+    return Prefill(ids=(*before, *ids), kept=output[argument], argument=argument, logits=output.logits[:, -1])
+
+
+class KeptHead:
+    """Reads prompts, and keeps the beginning that the next one may share."""
+
+    def __init__(self) -> None:
+        self._kept: Prefill | None = None
+        self._seconds = 0.0
+        self.spared_seconds = 0.0
+        """What the last call would have spent on its head, had the head not been kept."""
+
+    def read(self, model: Any, ids: Sequence[int], head: Sequence[int]) -> Prefill:  # noqa: ANN401
+        """Read a prompt; what it shares with the head by itself, kept or not, so that results are the same."""
+        self.spared_seconds = 0.0
+        shared = 0
+        while shared < min(len(head), len(ids) - 1) and ids[shared] == head[shared]:
+            shared += 1
+        if not shared:
+            return prefill(model, ids)
+        if self._kept is not None and self._kept.ids == tuple(ids[:shared]):
+            self.spared_seconds = self._seconds
+        else:
+            begun = time.perf_counter()
+            self._kept = prefill(model, ids[:shared])
+            self._seconds = time.perf_counter() - begun
+        return prefill(model, ids[shared:], self._kept)
 
 
 def complete(
-    model: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401  transformers is untyped
     start: Prefill,
     choosers: Sequence[Choose],
     *,

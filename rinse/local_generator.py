@@ -12,7 +12,8 @@ from retrieval.backbones import Backbone, find_backbone
 from retrieval.errors import BackboneCorruptError
 
 from .chat_template import ChatTemplate, find_template, read_template
-from .decoding import Choose, Completion, Prefill, complete, drawn, greedy, log_probabilities, prefill
+from .completion_text import generated, until
+from .decoding import Choose, KeptHead, Prefill, complete, drawn, greedy, log_probabilities
 from .errors import ScoreError
 from .generator import Generated
 from .likelihood import summed_logprobs
@@ -41,7 +42,7 @@ class LocalGenerator:
         self._lock = threading.Lock()
         self._parts: tuple[Any, Tokenizer] | None = None
         self._template: ChatTemplate | None = None
-        self._last: Prefill | None = None
+        self._heads = KeptHead()
 
     @classmethod
     def named(cls, name: str = DEFAULT_GENERATOR) -> LocalGenerator:
@@ -58,6 +59,11 @@ class LocalGenerator:
         """Weights, tokenizer and chat template by content."""
         parts = (self._backbone.fingerprint, read_template(self._backbone.folder) or "")
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def spared_seconds(self) -> float:
+        """What the last call would have spent on reading its head, had the head not been kept."""
+        return self._heads.spared_seconds
 
     def load(self) -> None:
         """Load the model now, so that the first call does not wait for it.
@@ -90,6 +96,7 @@ class LocalGenerator:
         temperature: float = 0.0,
         seed: int = 0,
         stop: Sequence[str] = (),
+        head: str = "",
         exact: bool = False,
     ) -> Generated:
         """Complete the prompt by at most `max_tokens` tokens. See `Generator.generate`.
@@ -102,6 +109,7 @@ class LocalGenerator:
             temperature: 0 = the likeliest token; above it, drawn with `seed`.
             seed: Of the draws.
             stop: Texts at which the completion ends.
+            head: A beginning of the prompt that other prompts share; see `ChatModel`.
             exact: Generate `max_tokens` tokens even where the model or `stop` would end: for measuring time.
 
         Raises:
@@ -110,10 +118,9 @@ class LocalGenerator:
         if not temperature >= 0:
             raise ValueError(f"Expected a temperature not below 0, got {temperature}.")
         with self._lock:
-            self._last = None  # what is timed reads its prompt
             barred = _end_ids(self._loaded()[0]) if exact else set()
             chooser = drawn(temperature, seed, barred) if temperature else greedy(barred)
-            return self._complete(prompt, [chooser], max_tokens, () if exact else stop)[0]
+            return self._complete(prompt, head, [chooser], max_tokens, () if exact else stop)[0]
 
     def samples(
         self,
@@ -124,10 +131,11 @@ class LocalGenerator:
         temperature: float = 1.0,
         seed: int = 0,
         stop: Sequence[str] = (),
+        head: str = "",
     ) -> tuple[Generated, ...]:
         """So many completions drawn side by side; the one at place i with `seed + i`. See `generate`.
 
-        The prompt is read once, and not at all where `generate` has just read it.
+        The prompt is read once for all of them.
 
         Raises:
             ValueError: a number is out of range: one sample and a temperature above 0 at the least. See also the
@@ -139,7 +147,7 @@ class LocalGenerator:
             )
         with self._lock:
             choosers = [drawn(temperature, seed + place) for place in range(count)]
-            return tuple(self._complete(prompt, choosers, max_tokens, stop))
+            return tuple(self._complete(prompt, head, choosers, max_tokens, stop))
 
     def logprob(self, prompt: str, continuation: str) -> float:
         """Sum of the log-probabilities of the continuation's tokens, which are cut apart from the prompt's.
@@ -160,7 +168,7 @@ class LocalGenerator:
             raise ValueError(f"A continuation needs at least one token, {continuation!r} has none.")
         return [total / tokens for total, tokens in found]
 
-    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str]) -> float:
+    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str], *, head: str = "") -> float:
         """Log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token.
 
         Raises:
@@ -169,18 +177,16 @@ class LocalGenerator:
         import torch
 
         with self._lock, torch.inference_mode():
-            model, tokenizer = self._loaded()
+            _, tokenizer = self._loaded()
             sides = [sorted({_first_id(tokenizer, word) for word in words}) for words in (yes, no)]
             if not all(sides) or set(sides[0]) & set(sides[1]):
                 raise ValueError(f"{self.name} cannot tell {list(yes)} from {list(no)} by their first tokens.")
-            ids = self._read(prompt, room=0)
-            logits = model(input_ids=torch.tensor([ids]), use_cache=False, logits_to_keep=1).logits[0, -1]
-            table = log_probabilities(logits)
+            table = log_probabilities(self._prefill(self._read(prompt, room=0), head).logits[0])
             odds = torch.logsumexp(table[sides[0]], 0) - torch.logsumexp(table[sides[1]], 0)
             return float(odds)
 
     def _complete(
-        self, prompt: str, choosers: Sequence[Choose], max_tokens: int, stop: Sequence[str]
+        self, prompt: str, head: str, choosers: Sequence[Choose], max_tokens: int, stop: Sequence[str]
     ) -> list[Generated]:
         import torch
 
@@ -191,13 +197,15 @@ class LocalGenerator:
         last_ids = _end_ids(model)
 
         def ends(tokens: list[int]) -> bool:
-            return tokens[-1] in last_ids or bool(stop and _until(tokenizer.decode(tokens), stop)[1])
+            return tokens[-1] in last_ids or bool(stop and until(tokenizer.decode(tokens), stop)[1])
 
         with torch.inference_mode():
-            if self._last is None or self._last.ids != tuple(ids):
-                self._last = prefill(model, ids)
-            made = complete(model, self._last, choosers, max_tokens=max_tokens, ends=ends)
-        return [_generated(one, tokenizer, last_ids, stop, len(ids)) for one in made]
+            begin = self._prefill(ids, head)
+            made = complete(model, begin, choosers, max_tokens=max_tokens, ends=ends)
+        return [generated(one, tokenizer, last_ids, stop, len(ids)) for one in made]
+
+    def _prefill(self, ids: list[int], head: str) -> Prefill:
+        return self._heads.read(self._loaded()[0], ids, self._ids(head) if head else [])
 
     def _likelihoods(self, prompts: Sequence[str], continuation: str) -> list[tuple[float, int]]:
         """For each prompt the sum over the continuation's tokens, and how many these are."""
@@ -212,12 +220,10 @@ class LocalGenerator:
 
     def _read(self, prompt: str, *, room: int) -> list[int]:
         """The prompt's tokens, which leave room for so many more."""
-        model, tokenizer = self._loaded()
-        ids: list[int] = tokenizer.encode(prompt).ids
+        model, _ = self._loaded()
+        ids = self._ids(prompt)
         if not ids:
             raise ValueError(f"A prompt needs at least one token, {prompt!r} has none.")
-        if ids[0] == model.config.bos_token_id and ids[:1] == ids[1:2]:
-            ids = ids[1:]  # a chat template wrote the token that the tokenizer puts there too
         longest = getattr(model.config, "max_position_embeddings", None)
         if isinstance(longest, int) and len(ids) + room > longest:
             raise ScoreError(
@@ -225,6 +231,12 @@ class LocalGenerator:
                 "Give fewer or shorter passages, or take a model that reads more."
             )
         return ids
+
+    def _ids(self, text: str) -> list[int]:
+        model, tokenizer = self._loaded()
+        ids: list[int] = tokenizer.encode(text).ids
+        # a chat template writes the token that begins a text, and some tokenizers put it there too
+        return ids[1:] if ids[:1] == ids[1:2] == [model.config.bos_token_id] else ids
 
     def _loaded(self) -> tuple[Any, Tokenizer]:
         if self._parts is None:
@@ -270,24 +282,3 @@ def _end_ids(model: Any) -> set[int]:  # noqa: ANN401  transformers is untyped
         ends = settings.eos_token_id
         found |= {ends} if isinstance(ends, int) else set(ends or ())
     return found
-
-
-def _generated(
-    one: Completion, tokenizer: Tokenizer, last_ids: set[int], stop: Sequence[str], prompt_tokens: int
-) -> Generated:
-    ended = one.tokens[-1] in last_ids
-    tokens = one.tokens[:-1] if ended else one.tokens
-    text, stopped = _until(tokenizer.decode(tokens), stop)
-    return Generated(
-        text=text,
-        tokens=tuple(tokenizer.decode([token], skip_special_tokens=False) for token in tokens),
-        logprobs=tuple(one.logprobs[: len(tokens)]),
-        prompt_tokens=prompt_tokens,
-        stopped=ended or stopped,
-    )
-
-
-def _until(text: str, stop: Sequence[str]) -> tuple[str, bool]:
-    """The text before the first stop, and whether there was one."""
-    places = [place for one in stop if one and (place := text.find(one)) >= 0]
-    return (text[: min(places)], True) if places else (text, False)

@@ -13,20 +13,16 @@ from typing import Protocol
 from retrieval import EvidenceSet
 
 from ..errors import ScoreError
-from .documents import CHARACTERS, numbered_documents, require_input
-from .model import ChatModel, identity
+from .documents import CHARACTERS, question_and_documents
+from .model import ChatModel, identity, prompt_and_head
 
 MAX_TOKENS = 24
 """Longest answer (RINSE, table 1)."""
 
-_PROMPT = """\
-Answer the question from the documents below. Reply with the answer alone, in a few words, without a sentence \
-around it.
-
-Documents:
-{documents}
-
-Question: {question}"""
+_TASK = (
+    "Answer the question from the documents above. Reply with the answer alone, in a few words, without a "
+    "sentence around it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +36,7 @@ class SharedAnswer:
     logprobs: tuple[float, ...]
     """Natural logarithm of each token's probability, not above 0."""
     seconds: float
-    """Wall time that its generation took, the reading of the prompt included."""
+    """Wall time that its generation took, the reading of the whole prompt included."""
 
 
 class AnswerStore(Protocol):
@@ -70,40 +66,40 @@ class GreedyAnswers:
     @property
     def fingerprint(self) -> str:
         """Identifies model, prompt and settings by content."""
-        return identity("answer", self.model.fingerprint, _PROMPT, f"{CHARACTERS} {MAX_TOKENS}")
+        return identity("answer", self.model.fingerprint, _TASK, f"{CHARACTERS} {MAX_TOKENS}")
 
-    def prompt(self, question: str, evidence: EvidenceSet) -> str:
-        """What the model completes.
+    def prompt(self, question: str, evidence: EvidenceSet) -> tuple[str, str]:
+        """What the model completes, and its head; see `ChatModel`.
 
         Raises:
             ScoreError: the question is blank, or there is no passage.
         """
-        require_input(question, evidence)
-        return self.model.chat(_PROMPT.format(documents=numbered_documents(evidence), question=question))
+        return prompt_and_head(self.model, question_and_documents(question, evidence), _TASK)
 
     def answer(self, question: str, evidence: EvidenceSet) -> tuple[SharedAnswer, float]:
-        """The answer, and the seconds that its store spared: 0 where it was generated now.
+        """The answer, and the seconds that its store, or a kept head, spared.
 
         Raises:
             ScoreError: see `prompt`; or the prompt is longer than the model reads, or logits are NaN; or the model
                 said nothing.
         """
         begun = time.perf_counter()
-        prompt = self.prompt(question, evidence)
+        prompt, head = self.prompt(question, evidence)
         key = identity(self.fingerprint, prompt)
-        known = self._store.get(key) if self._store else None
+        known = self._store.get(key) if self._store is not None else None
         if known is not None:
             return _told(known, question), known.seconds
-        found = self.model.generate(prompt, max_tokens=MAX_TOKENS)
+        found = self.model.generate(prompt, max_tokens=MAX_TOKENS, head=head)
+        spared = self.model.spared_seconds
         answer = SharedAnswer(
             text=found.text.strip(),
             tokens=found.tokens,
             logprobs=found.logprobs,
-            seconds=time.perf_counter() - begun,
+            seconds=time.perf_counter() - begun + spared,
         )
-        if self._store:
+        if self._store is not None:
             self._store.put(key, answer)
-        return _told(answer, question), 0.0
+        return _told(answer, question), spared
 
 
 def _told(answer: SharedAnswer, question: str) -> SharedAnswer:

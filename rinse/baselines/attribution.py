@@ -35,7 +35,7 @@ class AttributionScorer:
         self._answers = answers
         self._entailment = entailment
         self.spared_seconds = 0.0
-        """What the store of answers spared the last call; it belongs to the method's time."""
+        """What a store of answers and kept heads spared the last call; it belongs to the method's time."""
 
     @property
     def fingerprint(self) -> str:

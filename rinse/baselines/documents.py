@@ -34,6 +34,16 @@ def numbered_documents(evidence: EvidenceSet, characters: int = CHARACTERS) -> s
     return "\n".join(lines)
 
 
+def question_and_documents(question: str, evidence: EvidenceSet) -> str:
+    """What every prompt in our own words begins with, so that a model reads it once for all of them.
+
+    Raises:
+        ScoreError: see `require_input`.
+    """
+    require_input(question, evidence)
+    return f"Question: {question}\n\nDocuments:\n{numbered_documents(evidence)}"
+
+
 def require_input(question: str, evidence: EvidenceSet) -> None:
     """Refuse what a prompt cannot be made of.
 

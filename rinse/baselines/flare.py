@@ -26,7 +26,7 @@ class FlareScorer:
     def __init__(self, answers: GreedyAnswers) -> None:
         self._answers = answers
         self.spared_seconds = 0.0
-        """What the store of answers spared the last call; it belongs to the method's time."""
+        """What a store of answers and kept heads spared the last call; it belongs to the method's time."""
 
     @property
     def fingerprint(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Protocol, runtime_checkable
 
 from ..generator import Generated, Generator
@@ -16,6 +17,10 @@ class ChatModel(Generator, Protocol):
     Contract: beside what a `Generator` promises, every method is a function of its arguments alone (the process's
     random numbers are neither read nor moved). A prompt that the model cannot read whole, and logits that are not
     finite, are a `rinse.ScoreError`; nothing is cut silently.
+
+    A prompt may come with its `head`: a beginning that other prompts share. It is read by itself, and kept until
+    another head is read, so that the next prompt with this head costs its remainder only. What is kept never shows
+    in a result, to the last bit.
     """
 
     @property
@@ -23,8 +28,26 @@ class ChatModel(Generator, Protocol):
         """Identifies weights, tokenizer and chat template by content."""
         ...
 
+    @property
+    def spared_seconds(self) -> float:
+        """What the last call would have spent on reading its head, had the head not been kept."""
+        ...
+
     def chat(self, user: str) -> str:
         """The prompt of one user turn in the model's own chat template, with the assistant's turn opened."""
+        ...
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        head: str = "",
+    ) -> Generated:
+        """See `Generator.generate`."""
         ...
 
     def samples(
@@ -36,11 +59,12 @@ class ChatModel(Generator, Protocol):
         temperature: float = 1.0,
         seed: int = 0,
         stop: Sequence[str] = (),
+        head: str = "",
     ) -> tuple[Generated, ...]:
         """So many completions drawn at once; the one at place i is drawn with `seed + i`."""
         ...
 
-    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str]) -> float:
+    def log_odds(self, prompt: str, yes: Sequence[str], no: Sequence[str], *, head: str = "") -> float:
         """Log of P(a first token of `yes`) minus log of P(a first token of `no`) as the prompt's next token."""
         ...
 
@@ -52,3 +76,10 @@ class ChatModel(Generator, Protocol):
 def identity(*parts: str) -> str:
     """The fingerprint of a scorer that is made of these: name, fingerprints, prompts, settings."""
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def prompt_and_head(model: ChatModel, begin: str, task: str) -> tuple[str, str]:
+    """The prompt of one user turn, `begin` and then `task`, and the head that all prompts share which begin so."""
+    prompt, other = model.chat(f"{begin}\n\n{task}"), model.chat(begin)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(prompt, other, strict=False)))
+    return prompt, prompt[:same]

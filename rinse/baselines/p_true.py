@@ -13,18 +13,11 @@ from retrieval import EvidenceSet
 
 from ..sufficiency import Sufficiency
 from .answers import GreedyAnswers
-from .documents import any_cut, numbered_documents
-from .model import identity
+from .documents import any_cut, question_and_documents
+from .model import identity, prompt_and_head
 
-_PROMPT = """\
-Below are documents, a question, and an answer that somebody gave after reading the documents.
-
-Documents:
-{documents}
-
-Question: {question}
-Given answer: {answer}
-
+_TASK = """\
+Somebody read the documents above and gave this answer: {answer}
 Is the given answer true? Reply with one word, True or False."""
 _TRUE = ("True", " True", "true", " true", "TRUE", " TRUE")
 _FALSE = ("False", " False", "false", " false", "FALSE", " FALSE")
@@ -40,12 +33,12 @@ class PTrueScorer:
     def __init__(self, answers: GreedyAnswers) -> None:
         self._answers = answers
         self.spared_seconds = 0.0
-        """What the store of answers spared the last call; it belongs to the method's time."""
+        """What a store of answers and kept heads spared the last call; it belongs to the method's time."""
 
     @property
     def fingerprint(self) -> str:
         """Identifies model, prompts and settings by content."""
-        return identity("p-true", self._answers.fingerprint, _PROMPT, repr((_TRUE, _FALSE)))
+        return identity("p-true", self._answers.fingerprint, _TASK, repr((_TRUE, _FALSE)))
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`.
@@ -54,8 +47,8 @@ class PTrueScorer:
             ScoreError: see `GreedyAnswers.answer`; the second prompt may be too long too.
         """
         answer, self.spared_seconds = self._answers.answer(question, evidence)
-        documents = numbered_documents(evidence)
+        begin = question_and_documents(question, evidence)
         model = self._answers.model
-        prompt = model.chat(_PROMPT.format(documents=documents, question=question, answer=answer.text))
-        odds = model.log_odds(prompt, _TRUE, _FALSE)
+        prompt, head = prompt_and_head(model, begin, _TASK.format(answer=answer.text))
+        odds = model.log_odds(prompt, _TRUE, _FALSE, head=head)
         return Sufficiency(score=odds, passages=len(evidence), truncated=any_cut(evidence))

@@ -42,7 +42,7 @@ class SemanticEntropyScorer:
         self._answers = answers
         self._entailment = entailment
         self.spared_seconds = 0.0
-        """What the store of answers spared the last call; it belongs to the method's time."""
+        """What a store of answers and kept heads spared the last call; it belongs to the method's time."""
 
     @property
     def fingerprint(self) -> str:
@@ -57,12 +57,14 @@ class SemanticEntropyScorer:
             ScoreError: see `GreedyAnswers.answer` and `Entailment.entails`.
         """
         greedy, self.spared_seconds = self._answers.answer(question, evidence)
+        prompt, head = self._answers.prompt(question, evidence)
         drawn = self._answers.model.samples(
-            self._answers.prompt(question, evidence),
+            prompt,
             count=SAMPLES,
             max_tokens=MAX_TOKENS,
             temperature=TEMPERATURE,
             seed=_SEED,
+            head=head,
         )
         texts = [f"{question.strip()} {text}" for text in (greedy.text, *(one.text.strip() for one in drawn))]
         sizes = [len(group) for group in meanings(texts, self._entailment)]
