@@ -8,14 +8,13 @@ Cost: one pass a passage, nothing decoded.
 
 from __future__ import annotations
 
-import hashlib
-
 from retrieval import EvidenceSet
 from retrieval.backbones import Backbone
 from retrieval.errors import BackboneCorruptError
 
 from ..sufficiency import Sufficiency
 from .best_passage import NO_EVIDENCE, best_passage, canonical_passages, canonical_text
+from .model import identity
 from .released import ReleasedModel, find_released
 
 DEFAULT_CRAG = "crag-evaluator-t5-large"
@@ -58,7 +57,7 @@ class CragScorer:
     @property
     def fingerprint(self) -> str:
         """The backbone's content and what stands between question and passage."""
-        return hashlib.sha256(f"crag\n{self._released.backbone.fingerprint}\n{_BETWEEN}".encode()).hexdigest()
+        return identity("crag", self._released.backbone.fingerprint, _BETWEEN)
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`.

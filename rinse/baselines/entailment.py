@@ -8,7 +8,6 @@ premise, nothing decoded.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -20,6 +19,7 @@ from retrieval.backbones import Backbone
 from retrieval.errors import BackboneCorruptError
 
 from ..errors import ScoreError
+from .model import identity
 from .released import Architecture, ReleasedModel, find_released
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ class EntailmentModel:
     @property
     def fingerprint(self) -> str:
         """The backbone's content and the windows."""
-        settings = f"entailment\n{self._released.backbone.fingerprint}\n{self._max_tokens}\n{self._overlap}"
-        return hashlib.sha256(settings.encode()).hexdigest()
+        return identity("entailment", self._released.backbone.fingerprint, f"{self._max_tokens} {self._overlap}")
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """See `Entailment.entails`."""

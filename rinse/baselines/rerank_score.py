@@ -7,8 +7,6 @@ one pass a window of a passage, nothing decoded.
 
 from __future__ import annotations
 
-import hashlib
-
 from retrieval import EvidenceSet
 from retrieval.backbones import Backbone, find_backbone
 
@@ -17,6 +15,7 @@ from ..paper.reranker import CrossEncoder
 from ..paper.settings import ReaderSettings
 from ..sufficiency import Sufficiency
 from .best_passage import NO_EVIDENCE, best_passage, canonical_passages, canonical_text
+from .model import identity
 
 
 class RerankScorer:
@@ -40,8 +39,8 @@ class RerankScorer:
     @property
     def fingerprint(self) -> str:
         """The backbone's content and the windows in which it reads."""
-        windows = f"{self._settings.reranker_tokens}\n{self._settings.reranker_overlap}"
-        return hashlib.sha256(f"rerank\n{self._backbone.fingerprint}\n{windows}".encode()).hexdigest()
+        windows = f"{self._settings.reranker_tokens} {self._settings.reranker_overlap}"
+        return identity("rerank-score", self._backbone.fingerprint, windows)
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`.

@@ -6,7 +6,6 @@ suffices. Backbone: none. Cost: no pass.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,7 @@ from retrieval.text import terms
 from ..order import bm25_of_counts
 from ..sufficiency import Sufficiency
 from .best_passage import best_passage, canonical_passages, canonical_text
+from .model import identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class TermStatistics:
     @property
     def fingerprint(self) -> str:
         """sha256 (hex) of all that is counted."""
-        content = f"{self.documents}\n{self.average_length!r}\n{sorted(self.frequency.items())!r}"
-        return hashlib.sha256(content.encode()).hexdigest()
+        counted = repr(sorted(self.frequency.items()))
+        return identity(str(self.documents), repr(self.average_length), counted)
 
     def weight(self, term: str) -> float:
         """Inverse document frequency as the sparse index weighs: ln(1 + (N - n + 0.5) / (n + 0.5)), above 0."""
@@ -72,8 +72,7 @@ class RetrievalScorer:
     def __init__(self, statistics: TermStatistics | None = None) -> None:
         self._statistics = statistics
         counted = "the evidence" if statistics is None else statistics.fingerprint
-        rule = f"retrieval-score\n{SparseIndex.k1}\n{SparseIndex.b}\n{counted}"
-        self._fingerprint = hashlib.sha256(rule.encode()).hexdigest()
+        self._fingerprint = identity("retrieval-score", f"{SparseIndex.k1} {SparseIndex.b}", counted)
 
     @property
     def fingerprint(self) -> str:

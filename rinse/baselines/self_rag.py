@@ -7,7 +7,6 @@ prompt has the critic's form, in our own words. Backbone: Llama-2, 7B. Cost: one
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from retrieval import EvidenceSet, Passage
@@ -17,6 +16,7 @@ from retrieval.errors import BackboneCorruptError
 from ..errors import ScoreError
 from ..sufficiency import Sufficiency
 from .best_passage import NO_EVIDENCE, best_passage, canonical_passages, canonical_text
+from .model import identity
 from .released import ReleasedModel, find_released, last_states
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class SelfRagScorer:
     @property
     def fingerprint(self) -> str:
         """The backbone's content and the prompt."""
-        return hashlib.sha256(f"self-rag\n{self._released.backbone.fingerprint}\n{_PROMPT}".encode()).hexdigest()
+        return identity("self-rag", self._released.backbone.fingerprint, _PROMPT)
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`.

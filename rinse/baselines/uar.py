@@ -24,6 +24,7 @@ from retrieval.errors import BackboneCorruptError
 from ..errors import ScoreError
 from ..sufficiency import Sufficiency
 from .best_passage import canonical_text
+from .model import identity
 from .released import ReleasedModel, find_released, last_states
 
 DEFAULT_UAR = "uar-llama2-7b-chat"
@@ -74,11 +75,8 @@ class UarScorer:
     @property
     def fingerprint(self) -> str:
         """The content of backbone and heads, the prompt and the longest input."""
-        content = hashlib.sha256(f"uar\n{self._released.backbone.fingerprint}\n{_PROMPT}\n".encode())
-        content.update(f"{self._max_tokens}\n".encode())
-        for name in HEADS:
-            content.update(self._heads[name].tobytes())
-        return content.hexdigest()
+        heads = hashlib.sha256(b"".join(self._heads[name].tobytes() for name in HEADS)).hexdigest()
+        return identity("uar-tree", self._released.backbone.fingerprint, heads, _PROMPT, str(self._max_tokens))
 
     @property
     def truncated_records(self) -> int:

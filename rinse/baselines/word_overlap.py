@@ -7,13 +7,12 @@ cue `question-overlap`. Backbone: none. Cost: no pass.
 
 from __future__ import annotations
 
-import hashlib
-
 from retrieval import EvidenceSet
 from retrieval.words import content_words, stems
 
 from ..sufficiency import Sufficiency
 from .best_passage import best_passage, canonical_passages, canonical_text
+from .model import identity
 
 _VERSION = 1
 """Changes with what counts as a word, as a content word or as the same word."""
@@ -29,7 +28,7 @@ class WordOverlapScorer:
     @property
     def fingerprint(self) -> str:
         """The rule; there is nothing else."""
-        return hashlib.sha256(f"word-overlap\n{_VERSION}".encode()).hexdigest()
+        return identity("word-overlap", str(_VERSION))
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`."""
