@@ -85,10 +85,10 @@ def _lead(report: Report, found: Compared) -> str:
         if settings.get("held_out")
         else "Scorers were not held out from the families of the datasets (--held-out does that)."
     )
+    lacking = f"; {len(found.not_run)} more lack their weights here and are shown with the paper’s figures"
     return (
-        f"{len(found.scorers)} scorers ran here on {tests} headline tests; {len(found.not_run)} more lack their "
-        "weights on this machine and are shown with the paper’s figures only. Files: "
-        f"{', '.join(files) or 'none'}. {held_out} Seed {report.seed}. Repeat it with:"
+        f"{len(found.scorers)} scorers ran here on {tests} headline tests{lacking if found.not_run else ''}. "
+        f"Files: {', '.join(files) or 'none'}. {held_out} Seed {report.seed}. Repeat it with:"
     )
 
 
@@ -105,7 +105,7 @@ def _sheet(found: Compared, sheet: Sheet, name: str) -> Iterator[Block]:
         )
         yield Text(paragraphs=[told])
     yield Text(points=list(_verdict(found, sheet)))
-    if found.about:
+    if found.about and sheet is found.sheets[0]:
         yield Text(paragraphs=[FAIR_READING])
     yield headline_table(found, sheet, caption="Pairwise accuracy of every system on the headline tests")
     plots = test_plots(found, sheet, name=name)

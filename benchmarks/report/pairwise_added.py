@@ -132,5 +132,5 @@ def falls_table(found: Compared) -> Table | None:
         caption=f"Fall of the accuracy from no added passage to {most}, with paired 95 % intervals",
         columns=["scorer", *(f"{dataset} {construction}" for dataset, construction in tests)],
         groups=[Group(title="", lines=lines)],
-        notes=["Above 0 is worse. Where the dataset is `mean`: over the datasets of that construction."],
+        notes=["Above 0 is worse. Columns of “mean”: over the datasets of that construction."],
     )

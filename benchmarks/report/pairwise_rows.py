@@ -46,6 +46,11 @@ class Test:
         """As many as the system with the most has scores for."""
         return int(max((number(row, "n") or 0 for row in self.rows.values()), default=0))
 
+    @property
+    def counted(self) -> str:
+        """The title and the number of pairs."""
+        return f"{self.title}, {self.pairs:,} {'pair' if self.pairs == 1 else 'pairs'}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:

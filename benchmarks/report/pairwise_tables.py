@@ -30,7 +30,7 @@ _PAPER = (
 def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
     """Every system on every headline test, their mean and worst, times, and the paper's figures."""
     summary: list[tuple[str, Mapping[str, Row]]] = [("mean ↑", sheet.mean), ("worst ↑", sheet.worst)]
-    columns = [*summary, *((_column(test), test.rows) for test in sheet.tests)]
+    columns = [*summary, *((test.counted, test.rows) for test in sheet.tests)]
     best = [_best(rows) for _, rows in columns]
     timed = any(number(row, "ms_p50") is not None for row in sheet.mean.values())
     reference = found.reference or NONE
@@ -69,10 +69,6 @@ def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
 
 
 _PAPERS = ("paper: backbone", "paper: mean", "paper: worst", "paper: ms, median")
-
-
-def _column(test: Test) -> str:
-    return f"{test.title}, {test.pairs:,} pairs"
 
 
 def _best(rows: Mapping[str, Row]) -> float | None:
@@ -185,11 +181,9 @@ def cue_table(found: Compared) -> Table | None:
     ]
     return Table(
         caption="What tells the two sides apart beside sufficiency",
-        columns=["cue", *map(_column, tests)],
+        columns=["cue", *(test.counted for test in tests)],
         groups=[Group(title="", lines=lines)],
-        notes=[
-            "★ marks the strongest cue of a test, the first of equals. 0.5 is chance; below it, a cue misleads."
-        ],
+        notes=["★ marks the strongest cue of a test, the first of equals. Below 0.5 a cue misleads."],
     )
 
 
@@ -217,7 +211,7 @@ def _subset_table(found: Compared, subset: str, tests: Sequence[Test]) -> Table:
     ]
     return Table(
         caption=f"Pairs of the subset {subset}",
-        columns=["scorer", *map(_column, tests)],
+        columns=["scorer", *(test.counted for test in tests)],
         groups=[Group(title="", lines=lines)],
     )
 

@@ -77,7 +77,7 @@ def _plot(found: Compared, test: Test, scale: tuple[float, float], *, name: str)
             tips=tips,
         )
     against = f" Best cue: {cue}." if cue else ""
-    return Plot(svg=svg, caption=f"{test.title}, {test.pairs:,} pairs.{against}")
+    return Plot(svg=svg, caption=f"{test.counted}.{against}")
 
 
 def _interval(axes: Axes, found: Compared, test: Test, system: str, at: int) -> None:
