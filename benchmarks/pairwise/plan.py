@@ -57,8 +57,8 @@ def make_plan(
     return [
         [
             Task(who=system.who(family_of(group[0]) if held_out else None), job=job)
+            for job in part[group]  # all scorers on one side, then the next: they share what they read of it
             for system in chosen
-            for job in part[group]
         ]
         for part, chosen in ((first, systems), (rest, everything))
         for group in _in_turn(part, seed)

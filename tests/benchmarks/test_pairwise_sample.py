@@ -147,7 +147,11 @@ def test_a_time_budget_that_is_used_up_leaves_a_report_and_the_next_run_goes_on(
     stopped = run(file, minutes=1e-9)
     (failure,) = stopped.failures
     assert (failure["kind"], failure["sides"]) == ("not_scored", 9)
-    (mine,) = [row for row in stopped.rows if row["system"] == "tests.scorers:words" and row.get("dataset") == "a"]
+    (mine,) = [
+        row
+        for row in stopped.rows
+        if (row["system"], row.get("dataset"), row.get("subset")) == ("tests.scorers:words", "a", "all")
+    ]
     assert (mine["n"], mine["failed"], mine["pairwise_accuracy"]) == (0, 9, None)
     assert not run(file).failures
 
