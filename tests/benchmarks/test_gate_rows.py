@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from benchmarks.gate.rows import Case, gate_rows, training_rows
+from benchmarks.gate.table import gate_tables
 from benchmarks.gate.threshold import Ground, Point
 from tests.benchmarks.gate_world import record
 
@@ -81,3 +85,24 @@ def test_rows_of_training_say_what_to_expect() -> None:
     assert {(row["stopped_sufficient"], row["stopped_insufficient"], row["auroc"]) for row in rows} == {
         (0.5, 0.5, 0.5)
     }
+
+
+def test_people_see_what_the_gate_changes() -> None:
+    """One table a generator with every test, figures without and with the gate side by side; then training."""
+    judged = gate_rows(CASES, {"system": "words", "generator": "toy [1]"}, draws=50, seed=17)
+    point = Point(test=("a", "deletion"), sufficient=True, score=1.0)
+    ground = Ground(name="a", without=None, training=())
+    rows = [*judged, *training_rows({"a": ground}, {"a": [point]}, {"a": 2.0}, {})]
+    console = Console(width=200, record=True, file=StringIO())
+    for table in gate_tables(rows):
+        console.print(table)
+    shown = console.export_text()
+    for needed in (
+        "words in front of toy [1]",
+        "toy, hard-substitution",
+        "0.667 to 0.333",
+        "2,000 to 2,500",
+        "1.000",
+    ):
+        assert needed in shown
+    assert gate_tables([]) == []
