@@ -12,7 +12,8 @@ import torch
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer, LlamaForCausalLM
 
-from retrieval.errors import BackboneCorruptError
+from retrieval.backbones import find_backbone
+from retrieval.errors import BackboneCorruptError, BackboneNotFoundError
 from rinse.baselines.model import ChatModel, prompt_and_head
 from rinse.chat_template import ChatTemplate, read_template
 from rinse.errors import ScoreError
@@ -43,6 +44,18 @@ def test_the_template_is_rendered_as_transformers_does(chat_model: LocalGenerato
     turn = [{"role": "user", "content": PROMPT}]
     assert chat_model.chat(PROMPT) == other.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
     assert chat_model.chat("a [SEP] b").count("[SEP]") == chat_model.chat("a b").count("[SEP]")
+
+
+def test_the_real_model_brings_its_template() -> None:
+    """The conversion from GGUF keeps it: the assistant's turn is opened as the model was taught."""
+    try:
+        folder = find_backbone("SmolLM2-135M-Instruct", allow_hub=False).folder
+    except BackboneNotFoundError as error:
+        pytest.skip(str(error))
+    source = read_template(folder)
+    assert source is not None
+    opened = ChatTemplate(source=source).opened("hello")
+    assert opened.endswith("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
 
 
 @pytest.mark.parametrize(
