@@ -2,7 +2,7 @@
 
 Source: Es et al. 2024. Adapted as in appendix A of the RINSE paper: the share of the context's sentences that
 the model extracts. The prompt is in our own words. Backbone: any `ChatModel` (the paper's:
-Qwen2.5-1.5B-Instruct). Cost: one pass over all passages and up to 64 decoded tokens: what a model would copy
+Qwen2.5-1.5B-Instruct). Cost: one pass over all passages and up to 32 decoded tokens: what a model would copy
 beyond them does not count. The order of passages matters.
 """
 
@@ -12,14 +12,14 @@ from retrieval import EvidenceSet
 from retrieval.text import sentences, tokenise
 
 from ..sufficiency import Sufficiency
-from .documents import CHARACTERS, any_cut, document, question_and_documents
+from .documents import CHARACTERS, any_cut, question_and_documents
 from .model import ChatModel, identity, prompt_and_head
 
 _TASK = (
     "Copy from the documents above, word for word, the sentences that are needed to answer the question, and "
     "nothing else. If no sentence helps, reply with the word none."
 )
-_MAX_TOKENS = 64
+_MAX_TOKENS = 32
 
 
 class RagasScorer:
@@ -50,7 +50,8 @@ class RagasScorer:
         prompt, head = prompt_and_head(self._model, begin, _TASK)
         reply = self._model.generate(prompt, max_tokens=_MAX_TOKENS, head=head).text
         self.spared_seconds = self._model.spared_seconds
-        context = [shown[begin:end] for shown in map(document, evidence) for begin, end in sentences(shown)]
+        texts = [" ".join(passage.text.split())[:CHARACTERS] for passage in evidence]
+        context = [text[begin:end] for text in texts for begin, end in sentences(text)]
         return Sufficiency(
             score=extracted_share(context, reply), passages=len(evidence), truncated=any_cut(evidence)
         )

@@ -3,7 +3,7 @@
 Source: Joren et al. 2025. Adapted as in appendix A of the RINSE paper: a label in JSON, parsed strictly, is the
 score; a reply without one is 0. The instructions are in our own words, and ask for the label alone. Backbone:
 any `Generator`, local or behind an endpoint (the paper's: a frontier model, and Qwen2.5-1.5B-Instruct). Cost:
-one pass over all passages and up to 16 decoded tokens. The order of passages matters.
+one pass over all passages and up to 12 decoded tokens. The order of passages matters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Do the documents above suffice to answer the question? They suffice if a careful
 answer from them, also by combining facts of several documents. They do not suffice if a fact that the answer \
 needs is missing, unclear or contradicted, or would have to be guessed. Reply with JSON and nothing else: \
 {"sufficient": 1} if they suffice, {"sufficient": 0} if they do not."""
-_MAX_TOKENS = 16
+_MAX_TOKENS = 12
 """The label takes about 8 in the vocabularies of GPT-2, Llama and Qwen."""
 
 _STOP = ("}",)
