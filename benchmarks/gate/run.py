@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,6 +169,12 @@ def _splits(scored: Sequence[_Scored]) -> str:
     return "+".join(sorted({one.record.contrast.split for one in scored}))
 
 
+def _digest(judged: Sequence[Drawn]) -> str:
+    """Identifies what is judged by content."""
+    keys = sorted(f"{one.job.key} {one.side.sufficient}" for one in judged)
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16]
+
+
 def _depends_on() -> dict[str, Any]:
     """What a line depends on beside the record and the model, which it names itself."""
     return {
@@ -187,6 +194,8 @@ def _settings(options: GateOptions, choices: Sequence[Choice], drawn: _Records, 
     files = {name: [path.name for path in (*one.contrasts, *one.data)] for name, one in sources.items()}
     return {
         **files,
+        "corpus": options.corpus.name if options.corpus else CORPUS,
+        "records_digest": _digest(drawn.judged),
         "generators": {choice.name: choice.fingerprint for choice in choices},
         "scorer": options.scorer,
         "held_out": options.held_out,
