@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,14 @@ class ScoreJob:
         """Identifies what is scored by content, wherever it comes from."""
         places = [(one.id, one.title, one.section, one.source_id) for one in self.passages]
         return hashlib.sha256(json.dumps([self.question, places]).encode()).hexdigest()
+
+
+_FIRST = ScoreJob(
+    record=(("", "", ""), ""),
+    added=0,
+    question="Who lights the lamp of the harbour?",
+    passages=(Passage(title="Harbour", text="The keeper lights the lamp at dusk."),),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,8 +199,15 @@ def _until(todo: Iterable[Sequence[Task]], until: float | None) -> Iterator[Sequ
 
 
 def open_scorers(makers: Mapping[Who, MakeScorer]) -> Callable[[Task], Outcome | Lost]:
-    """In a process of its own: all scorers, as a function of a task."""
+    """In a process of its own: all scorers, as a function of a task.
+
+    Each scores one small side first, whose outcome does not count: models are loaded on first use, and loading is
+    no side's time.
+    """
     opened = {who: open_scorer(make) for who, make in makers.items()}
+    for score in opened.values():
+        with suppress(Exception):  # who fails here fails on the sides, where it is told
+            score(_FIRST)
     return lambda task: opened[task.who](task.job)
 
 
