@@ -58,7 +58,9 @@ class WebSection(BaseModel):
     sites: Names = Field(default=(), description="Keep to these hosts and those below them; none: all.")
     allow_private: Names = Field(default=(), description="Hosts of yours that may have a private address.")
     k: int | None = Field(default=None, ge=1, le=1000, description="Passages of one call; default: k.")
-    pages: int = Field(default=4, ge=1, le=50, description="Pages that one call reads.")
+    pages: int = Field(
+        default=1, ge=1, le=50, description="Pages that one call reads, those it knows not counted."
+    )
     price: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="Of one call, in your own unit.")
     timeout_seconds: float = Field(default=30.0, gt=0, allow_inf_nan=False, description="Longest call.")
     host_interval: float = Field(
@@ -84,7 +86,7 @@ class CacheSection(BaseModel):
 
     folder: Path | None = Field(default=None, description="The folder; made where needed.")
     max_bytes: int = Field(default=1_000_000_000, ge=0, description="Cap of each tenant's text, in bytes.")
-    k: int | None = Field(default=None, ge=1, le=1000, description="Passages of one call; default: k.")
+    k: int = Field(default=10, ge=1, le=1000, description="Passages of one call.")
     unstated_lifetime: float = Field(
         default=3600.0, ge=0, allow_inf_nan=False, description="Seconds, where an origin states nothing."
     )

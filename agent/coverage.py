@@ -5,8 +5,8 @@ search whose tiers hold a cache follows
 
 * `hit`: the search answered while it was in the cache, and no origin had been asked;
 * `partial`: when the search left the cache, or ended there without an answer, the cache had something worth adding
-  to: the score was at least the lower bar that the policy named, if it named one (`abstain_below`), and a content
-  word of the question lay outside all gaps;
+  to: the score was at least the bar that the policy named, if it named one (`partial_from`, else `abstain_below`),
+  and a content word of the question lay outside all gaps;
 * `miss`: anything else, an empty or failing cache included.
 
 A partial is where gaps become the queries for the web: see `agent.planning`.
@@ -83,7 +83,8 @@ def is_partial(question: str, sufficiency: Sufficiency | None, wish: Decision) -
     """
     if sufficiency is None or not sufficiency.passages:
         return False
-    bar = wish.reason.values.get("abstain_below")
+    values = wish.reason.values
+    bar = values.get("partial_from", values.get("abstain_below"))
     if bar is not None and sufficiency.score < bar:
         return False
     gaps = [(gap.start, gap.end) for gap in sufficiency.gaps]

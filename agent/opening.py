@@ -177,7 +177,7 @@ def _cache_tier(settings: Settings, store: PageStore, rooms: Rooms) -> Tier:
     from retrieval.cache.tier import CacheTier
 
     tier = CacheTier(store, rooms, rules=cache_rules(settings.cache))
-    return Tier(name="cache", retriever=tier, k=settings.cache.k or settings.k)
+    return Tier(name="cache", retriever=tier, k=settings.cache.k)
 
 
 def _web_tier(settings: Settings, web: WebConnection) -> Tier:

@@ -10,7 +10,7 @@ from typing import Any
 from policies import Budget, StopPolicy, build_policy
 from policies.fixed import FixedK
 from policies.gated import Gated
-from policies.named import DEFAULT_POLICY, needs_thresholds
+from policies.named import DEFAULT_POLICY, DEFAULT_WITH_WEB, needs_thresholds
 from policies.shipped import shipped
 
 from .certify import Certificate, load_certificate
@@ -38,9 +38,10 @@ def choose_policy(
     if certificate is not None:
         return certificate.build()
     given = settings.answer_at is not None or settings.abstain_below is not None
-    name = settings.policy or ("band" if given else DEFAULT_POLICY)
-    _require_effect(settings, name)
     found = shipped(str(identity["scorer"]))
+    usual = DEFAULT_WITH_WEB if "web" in settings.tiers and found is not None and found.web else DEFAULT_POLICY
+    name = settings.policy or ("band" if given else usual)
+    _require_effect(settings, name)
     if found is None:
         return _unshipped(settings, name, str(identity["scorer"]))
     return found.build(
@@ -116,7 +117,7 @@ def certificate_of(settings: Settings, identity: Mapping[str, Any]) -> Certifica
 def _unshipped(settings: Settings, name: str, scorer: str) -> StopPolicy:
     """A policy whose parameters all come from the settings."""
     both = settings.answer_at is not None and settings.abstain_below is not None
-    if (needs_thresholds(name) and not both) or name in {DEFAULT_POLICY, "utility", "ragflow"}:
+    if (needs_thresholds(name) and not both) or name in {DEFAULT_POLICY, DEFAULT_WITH_WEB, "utility", "ragflow"}:
         raise ConfigError(
             f"Nothing was shipped for the scorer {scorer[:12]}, so policy {name!r} has no parameters. Pass "
             "--answer-at and --abstain-below with --policy band, or --certificate; find them on questions of your "

@@ -11,6 +11,7 @@ from .bars import Bars
 from .calibrated import Calibration
 from .chance import RandomStop
 from .combine import AnswerAtEnd, FirstOf
+from .coverage_bars import CoverageBars
 from .decaying import DecayingBar
 from .dry import UntilDry
 from .errors import PolicyParameterError
@@ -30,6 +31,8 @@ from .utility import Utility
 
 DEFAULT_POLICY = "bars"
 """What `sufficit ask` uses."""
+DEFAULT_WITH_WEB = "coverage"
+"""What it uses where a tier fetches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,7 @@ class _Parameters:
     hazard: tuple[float, ...]
     utility: Utility
     bars: Bars | None
+    coverage: CoverageBars | None
     probe: ProbeWeights | None
 
     def calibrated(self, spec: str) -> Calibration:
@@ -77,6 +81,15 @@ def _bars(given: _Parameters) -> StopPolicy:
     return FirstOf(given.bars, Stagnation(given.patience))
 
 
+def _coverage(given: _Parameters) -> StopPolicy:
+    if given.coverage is None:
+        raise PolicyParameterError(
+            "Policy 'coverage' needs bars for the cache and for the web. Pass coverage=CoverageBars(...), chosen "
+            "with: python -m benchmarks coverage-fit --help"
+        )
+    return FirstOf(given.coverage, Stagnation(given.patience))
+
+
 def _probed(given: _Parameters) -> StopPolicy:
     if given.probe is None:
         raise PolicyParameterError(
@@ -103,6 +116,7 @@ def _utility(given: _Parameters) -> StopPolicy:
 
 _MAKERS: Final[Mapping[str, _Maker]] = {
     "bars": _bars,
+    "coverage": _coverage,
     "band": _band,
     "threshold": _threshold,
     "probed": _probed,
@@ -146,6 +160,7 @@ def build_policy(
     hazard: tuple[float, ...] = (),
     utility: Utility | None = None,
     bars: Bars | None = None,
+    coverage: CoverageBars | None = None,
     probe: ProbeWeights | None = None,
 ) -> StopPolicy:
     """Build a policy from its name; docs/policies.md says what each does.
@@ -162,6 +177,7 @@ def build_policy(
         hazard: Needed by `utility`.
         utility: For `utility`; None = the declared prices of `Utility`.
         bars: Needed by `bars`.
+        coverage: Needed by `coverage`.
         probe: Needed by `probed`, whose `answer_at` is on the scale of `ProbeWeights.evidence`.
 
     Raises:
@@ -180,6 +196,7 @@ def build_policy(
         hazard=hazard,
         utility=utility or Utility(),
         bars=bars,
+        coverage=coverage,
         probe=probe,
     )
     policy = _MAKERS[spec](given) if spec in _MAKERS else _numbered(spec, given)

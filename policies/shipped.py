@@ -15,6 +15,7 @@ from typing import Any
 
 from .bars import Bars
 from .calibrated import Calibration
+from .coverage_bars import CoverageBars
 from .errors import PolicyParameterError
 from .named import DEFAULT_POLICY, build_policy
 from .policy import StopPolicy
@@ -23,6 +24,17 @@ from .utility import Utility
 
 FILE = Path(__file__).with_name("shipped.json")
 FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebBars:
+    """Bars ahead of a tier that fetches and on it, see `CoverageBars`."""
+
+    ahead: Bars
+    fetching: Bars
+    partial_from: float | None
+    found_on: str
+    """Questions, prices and rule, for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +60,18 @@ class Shipped:
     """Its threshold, on the scale of `ProbeWeights.evidence`."""
     found_on: str
     """Questions, corpus and rule, for people."""
+    web: WebBars | None = None
+    """What `coverage`, the default where a tier fetches, has beside `bars`; None = `coverage` cannot be built."""
+
+    @property
+    def coverage(self) -> CoverageBars | None:
+        """The default policy where a tier fetches."""
+        if self.web is None:
+            return None
+        own = self.web
+        return CoverageBars(
+            ahead=own.ahead, fetching=own.fetching, otherwise=self.bars, partial_from=own.partial_from
+        )
 
     def build(
         self,
@@ -77,6 +101,7 @@ class Shipped:
             hazard=self.hazard,
             utility=self.utility,
             bars=self.bars,
+            coverage=self.coverage,
             probe=self.probe,
         )
 
@@ -103,7 +128,7 @@ def shipped_json(found: Shipped) -> dict[str, Any]:
     """As it stands in `shipped.json`."""
     return {
         "scorer": found.scorer,
-        "bars": {"answer_at": list(found.bars.answer_at), "abstain_below": list(found.bars.abstain_below)},
+        "bars": _bars_json(found.bars),
         "band": {
             "answer_at": found.answer_at,
             "abstain_below": found.abstain_below,
@@ -122,6 +147,7 @@ def shipped_json(found: Shipped) -> dict[str, Any]:
         },
         "probe": {**asdict(found.probe), "answer_at": found.probed_at},
         "found_on": found.found_on,
+        **({} if found.web is None else {"web": _web_json(found.web)}),
     }
 
 
@@ -131,12 +157,12 @@ def read_shipped(data: Mapping[str, Any]) -> Shipped:
     Raises:
         KeyError, TypeError, PolicyParameterError: it is something else.
     """
-    bars, band, fit = data["bars"], data["band"], data["calibration"]
+    band, fit = data["band"], data["calibration"]
     probe = dict(data["probe"])
     probed_at = probe.pop("answer_at")
     return Shipped(
         scorer=data["scorer"],
-        bars=Bars(answer_at=tuple(bars["answer_at"]), abstain_below=tuple(bars["abstain_below"])),
+        bars=_bars(data["bars"]),
         answer_at=band["answer_at"],
         abstain_below=band["abstain_below"],
         min_turns=band["min_turns"],
@@ -147,6 +173,33 @@ def read_shipped(data: Mapping[str, Any]) -> Shipped:
         utility=Utility(**data["utility"]),
         probe=ProbeWeights(**probe),
         probed_at=probed_at,
+        found_on=data["found_on"],
+        web=_web(data["web"]) if "web" in data else None,
+    )
+
+
+def _bars_json(bars: Bars) -> dict[str, Any]:
+    return {"answer_at": list(bars.answer_at), "abstain_below": list(bars.abstain_below)}
+
+
+def _bars(data: Mapping[str, Any]) -> Bars:
+    return Bars(answer_at=tuple(data["answer_at"]), abstain_below=tuple(data["abstain_below"]))
+
+
+def _web_json(web: WebBars) -> dict[str, Any]:
+    return {
+        "ahead": _bars_json(web.ahead),
+        "fetching": _bars_json(web.fetching),
+        "partial_from": web.partial_from,
+        "found_on": web.found_on,
+    }
+
+
+def _web(data: Mapping[str, Any]) -> WebBars:
+    return WebBars(
+        ahead=_bars(data["ahead"]),
+        fetching=_bars(data["fetching"]),
+        partial_from=data["partial_from"],
         found_on=data["found_on"],
     )
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from agent.config import Settings
 from agent.coverage import CoverageVerdict
 from agent.identity import search_identity
 from agent.loop import SearchAgent
+from agent.parts import LoopSettings
 from agent.policy import budget_of, choose_policy
 from agent.query import GapPlanner
 from agent.ranking import ChainRanker
 from agent.result import SearchResult
 from agent.views import Views
-from retrieval import Passage, Request, Tier
+from policies import StopPolicy
+from retrieval import EvidenceSet, Passage, Request, Tier
 from retrieval.cache.cached import CachedPages
 from retrieval.cache.freshness import decide
 from retrieval.cache.records import Tally, host_of
@@ -32,9 +34,10 @@ from retrieval.web.live import LivePages
 from retrieval.web.providers.client import ApiClient
 from retrieval.web.providers.mediawiki import MediaWikiSearch
 from retrieval.web.settings import FetchSettings
-from retrieval.web.tier import WebTier
+from retrieval.web.tier import WebSettings, WebTier
 from rinse import RinseScorer
 
+from ..stopping.twins import MaskedTier
 from .needs import Need
 from .origin import Origin, here
 from .shared_work import SharedWork
@@ -45,6 +48,22 @@ SERVED = 10
 TierName = Literal["cache", "web"]
 CACHE: Final = "cache"
 WEB: Final = "web"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How the web is asked."""
+
+    pages: int | None = None
+    """New pages of one call; None = as the product does."""
+    policy: str | StopPolicy | None = None
+    """What decides; None = the product's default for these tiers."""
+
+
+PRODUCT = Manner()
+"""Page by page, as long as the score does not suffice."""
+ORDINARY = Manner(pages=4, policy="bars")
+"""The first four pages of each query, with the default policy of searches that know no origin."""
 
 
 class Clock:
@@ -84,12 +103,21 @@ class Desk:
         clock: The simulated time.
         settings: Of the searches.
         caches: Whether pages are kept at all.
+        manner: How the web is asked.
     """
 
     def __init__(
-        self, folder: Path, origin: Origin, work: SharedWork, clock: Clock, settings: Settings, *, caches: bool
+        self,
+        folder: Path,
+        origin: Origin,
+        work: SharedWork,
+        clock: Clock,
+        settings: Settings,
+        *,
+        caches: bool,
+        manner: Manner = PRODUCT,
     ) -> None:
-        self.clock, self.work = clock, work
+        self.clock, self.work, self._manner = clock, work, manner
         self.caches = caches
         """Whether pages are kept at all."""
         self._folder, self._origin, self._settings = folder, origin, settings
@@ -108,11 +136,17 @@ class Desk:
         search = MediaWikiSearch(
             site="http://{}", endpoint=self._origin.url(SEARCH_HOST, "/w/api.php"), client=client
         )
-        web = WebTier([search], cached if self.caches else LivePages(fetcher), encoder=self.work)
+        pages = self._settings.web.pages if self._manner.pages is None else self._manner.pages
+        web = WebTier(
+            [search],
+            cached if self.caches else LivePages(fetcher),
+            encoder=self.work,
+            settings=WebSettings(pages=pages),
+        )
         self._cache = CacheTier(self._store, rooms, clock=self.clock)
         self._tiers = {
-            CACHE: Tier(name=CACHE, retriever=self._cache, k=self._settings.k),
-            WEB: Tier(name=WEB, retriever=web, k=self._settings.k),
+            CACHE: Tier(name=CACHE, retriever=self._cache, k=self._settings.cache.k),
+            WEB: Tier(name=WEB, retriever=web, k=self._settings.web.k or self._settings.k, fetches=True),
         }
         self._agent = self._new_agent()
         return self
@@ -124,7 +158,7 @@ class Desk:
 
     async def search(self, question: str, *tiers: TierName) -> Served:
         """Search as the product does, with its policy, over these tiers in order."""
-        result = await self._agent.run(question, tiers=[self._tiers[name] for name in tiers])
+        result = await self.run(question, *tiers)
         verdict = None if result.coverage is None else result.coverage.verdict
         return Served(
             passages=result.ranking.top(result.evidence, SERVED),
@@ -133,6 +167,18 @@ class Desk:
             verdict=verdict,
             calls=result.spend.calls,
         )
+
+    async def run(self, question: str, *tiers: TierName, masked: frozenset[str] = frozenset()) -> SearchResult:
+        """The whole outcome of such a search, as if no tier held the masked passages."""
+        asked = [self._tiers[name] for name in tiers]
+        if masked:
+            asked = [replace(tier, retriever=MaskedTier(tier.retriever, masked)) for tier in asked]
+        return await self._agent.run(question, tiers=asked)
+
+    def rank(self, question: str, evidence: EvidenceSet, rankings: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Ids of the passages that would be served of this evidence, best first."""
+        ranking = self._agent.parts.ranker.rank(question, evidence, tuple(map(tuple, rankings)))
+        return tuple(passage.id for passage in ranking.top(evidence, SERVED))
 
     async def nominate(self, question: str) -> Served:
         """The passages of the cache that are most similar to a question."""
@@ -176,14 +222,22 @@ class Desk:
             queries_per_turn=self._settings.queries_per_turn,
             planner=self._settings.planner,
         )
-        policy, views = choose_policy(self._settings, identity), Views()
+        policy, views = self._policy(identity), Views()
         return SearchAgent(
             scorer=scorer,
             policy=policy,
             budget=budget_of(self._settings, policy),
             planner=GapPlanner(views=views),
             ranker=ChainRanker(views=views),
+            settings=LoopSettings(queries_per_turn=self._settings.queries_per_turn),
         )
+
+    def _policy(self, identity: Mapping[str, Any]) -> StopPolicy:
+        named = self._manner.policy
+        if named is not None and not isinstance(named, str):
+            return named
+        both: dict[str, object] = {"tiers": (CACHE, WEB), "policy": named or self._settings.policy}
+        return choose_policy(self._settings.model_copy(update=both), identity)
 
 
 def _ages(result: SearchResult) -> dict[str, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from policies.named import DEFAULT_POLICY
 from policies.probed import Probed
-from policies.shipped import FORMAT, Shipped, shipped_json
+from policies.shipped import FORMAT, Shipped, shipped, shipped_json
 from policies.threshold import Band
 from policies.utility import Utility
 
@@ -67,8 +67,10 @@ def run_stop_fit(options: StopFitOptions) -> Report:
     if not isinstance(probed, Probed) or weights is None:
         raise SettingsError("The searches were recorded without probes: record them with this version.")
     counts = Counter(search.dataset for search in run.searches)
+    scorer = scorers.pop()
+    before = shipped(scorer)
     found = Shipped(
-        scorer=scorers.pop(),
+        scorer=scorer,
         bars=bars,
         answer_at=band.answer_at,
         abstain_below=band.abstain_below,
@@ -80,8 +82,9 @@ def run_stop_fit(options: StopFitOptions) -> Report:
         probed_at=probed.answer_at,
         found_on=f"{', '.join(f'{count} searches of {name}' for name, count in sorted(counts.items()))}, twins "
         f"included, a refusal priced at {options.refusal_price:g}: python -m benchmarks stop-fit",
+        web=None if before is None else before.web,
     )
-    _write(options.out, found)
+    write_shipped(options.out, found)
     return Report(
         benchmark="stop-fit",
         settings=shipped_json(found) | {"runs": [path.name for path in options.runs], "out": options.out.name},
@@ -135,7 +138,7 @@ def _held_out(searches: Sequence[Search], options: StopFitOptions) -> Played:
     return Played(look=look, answered=answered, off=off, reasons=())
 
 
-def _write(path: Path, found: Shipped) -> None:
+def write_shipped(path: Path, found: Shipped) -> None:
     """Replace the entry of this scorer; a file that stands there is never half written."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))["shipped"] if path.exists() else []

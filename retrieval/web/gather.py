@@ -28,7 +28,7 @@ class Errand:
     links: Sequence[FoundLink]
     """Best first."""
     pages: int
-    """Enough once so many have content; at least 1."""
+    """Enough once so many have content that this search did not visit before; at least 1."""
     fetches: int | None
     """The most requests to origins; None = unlimited."""
     until: float | None
@@ -56,7 +56,7 @@ class Gathered:
 
 
 async def gather_pages(source: PageSource, errand: Errand, visits: dict[str, Visit]) -> Gathered:
-    """Visit pages until enough have content or a limit is reached; `visits` takes what was found.
+    """Visit pages until enough new ones have content or a limit is reached; `visits` takes what was found.
 
     What is not done by the deadline is called off and recorded as `fetch_timeout`. Cancelling this calls off all.
 
@@ -83,7 +83,7 @@ class _Gathering:
         self._running: dict[_Task, tuple[str, Visit]] = {}
         self._elsewhere: list[tuple[str, Visit]] = []
         self._events: list[Event] = []
-        self._fetches = self._read = self._failed = 0
+        self._fetches = self._read = self._recalled = self._failed = 0
 
     async def run(self) -> None:
         """Visit until there is nothing to start and nothing runs, or the time is over."""
@@ -123,7 +123,8 @@ class _Gathering:
 
     def result(self) -> Gathered:
         """What came of it."""
-        return Gathered(events=tuple(self._events), fetches=self._fetches, read=self._read, failed=self._failed)
+        read = self._read + self._recalled
+        return Gathered(events=tuple(self._events), fetches=self._fetches, read=read, failed=self._failed)
 
     def _start(self) -> bool:
         """Start what may be started; whether anything runs. Each running visit holds one fetch of the budget."""
@@ -184,7 +185,7 @@ class _Gathering:
     def _recall(self, url: str, visit: Visit) -> None:
         """Count a page that this search visited before."""
         if visit.outcome == "ok":
-            self._read += 1
+            self._recalled += 1
             return
         self._failed += 1
         if visit.outcome is None:

@@ -38,8 +38,8 @@ class WebSettings:
 
     links: int = 10
     """Asked of a provider."""
-    pages: int = 4
-    """With content; a page without is replaced by the next link."""
+    pages: int = 1
+    """With content, that the search did not visit before; another page is replaced by the next link."""
     max_words: int = MAX_WORDS
     """Of a passage."""
 

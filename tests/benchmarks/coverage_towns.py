@@ -45,7 +45,7 @@ def text_of(town: str) -> str:
     return f"{town} is a small town on the north coast. {' '.join(_TOWNS[town])}"
 
 
-def write_records(file: Path) -> Path:
+def write_records(file: Path, *, split: str = "dev") -> Path:
     """Two answerable questions and an unanswerable one for each town, all of one passage."""
     rows = []
     for town, (first, answer, second, other) in _QUESTIONS.items():
@@ -57,7 +57,7 @@ def write_records(file: Path) -> Path:
                 {
                     "id": f"{town}-{number}",
                     "dataset": "towns",
-                    "split": "dev",
+                    "split": split,
                     "question": question,
                     "answers": answers,
                     "answerable": bool(answers),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.coverage.layout import StreamOptions
 from benchmarks.coverage.lines import CoverageFile
 from benchmarks.coverage.origin import Counts
-from benchmarks.coverage.simulation import CoverageOptions, miscounts, run_coverage
+from benchmarks.coverage.runs import miscounts
+from benchmarks.coverage.simulation import CoverageOptions, run_coverage
 from benchmarks.errors import SettingsError
 from benchmarks.output import Report, Row
 from retrieval.cache.records import Tally
@@ -21,9 +23,8 @@ from tests.towns import need_model
 def options(tmp_path_factory: pytest.TempPathFactory) -> CoverageOptions:
     need_model()
     folder = tmp_path_factory.mktemp("towns")
-    return CoverageOptions(
-        records=(write_records(folder / "towns.jsonl"),), questions=6, seed=8, out=folder / "run.jsonl"
-    )
+    stream = StreamOptions(records=(write_records(folder / "towns.jsonl"),), questions=6, seed=8)
+    return CoverageOptions(stream=stream, streams=2, out=folder / "run.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,8 @@ def test_every_strategy_has_its_figures_and_the_counts_agree(report: Report) -> 
     assert report.failures == []
     names = ["always", "coverage", "ttl", "oracle", "http"]
     assert list(_by_name(report))[:5] == names
-    assert [row["questions"] for row in report.rows] == [3] * len(report.rows)
+    assert "similarity-passage-matched-sparing" in _by_name(report)
+    assert [row["questions"] for row in report.rows] == [6] * len(report.rows)
 
 
 def test_always_fetches_most_and_the_oracle_never_errs(report: Report) -> None:
@@ -87,6 +89,13 @@ def test_a_cache_that_counts_otherwise_is_told() -> None:
     ]
 
 
-def test_a_stream_without_halves_is_refused() -> None:
-    with pytest.raises(SettingsError, match="halves"):
-        CoverageOptions(records=(), questions=3)
+def test_each_stream_has_its_own_file_and_clusters(options: CoverageOptions) -> None:
+    """A stream is an independent draw: what hangs together does so within one."""
+    assert [part.stream.seed for part in options.parts()] == [8, 9]
+    files = [part.out for part in options.parts()]
+    assert [file.name for file in files if file] == ["run.jsonl", "run-1.jsonl"]
+
+
+def test_a_run_without_a_stream_is_refused() -> None:
+    with pytest.raises(SettingsError, match="at least 1 stream"):
+        CoverageOptions(stream=StreamOptions(records=()), streams=0)

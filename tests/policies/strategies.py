@@ -9,6 +9,7 @@ from policies.bars import Bars
 from policies.calibrated import Calibration
 from policies.chance import RandomStop
 from policies.combine import AnswerAtEnd, FirstOf, MinTurns
+from policies.coverage_bars import CoverageBars
 from policies.decaying import DecayingBar
 from policies.dry import UntilDry
 from policies.expected import ExpectedUtility
@@ -98,6 +99,17 @@ def bars_by_turn() -> st.SearchStrategy[Bars]:
     return st.builds(built, st.lists(pair, max_size=3), st.tuples(_thresholds, _below))
 
 
+def coverage_bars() -> st.SearchStrategy[CoverageBars]:
+    """Any three, with or without a mark for what is worth adding to."""
+    return st.builds(
+        CoverageBars,
+        ahead=bars_by_turn(),
+        fetching=bars_by_turn(),
+        otherwise=bars_by_turn(),
+        partial_from=st.none() | _below,
+    )
+
+
 def blind_rules() -> st.SearchStrategy[StopPolicy]:
     """Rules that end a search or leave a tier without a look at any score."""
     return st.one_of(
@@ -116,6 +128,7 @@ def checked_leaves() -> st.SearchStrategy[StopPolicy]:
         st.builds(NoGain, min_gain=st.floats(min_value=0.0, max_value=1.0), patience=_counts),
         falling_bars(),
         bars_by_turn(),
+        coverage_bars(),
         blind_rules().map(lambda rule: Gated(rule, LOWEST_THRESHOLD)),
         st.just(Never()),
     )

@@ -15,6 +15,7 @@ from tests.policies.strategies import (
     LOWEST_THRESHOLD,
     bars_by_turn,
     blind_rules,
+    coverage_bars,
     falling_bars,
     policies,
     states,
@@ -33,6 +34,7 @@ def monotone_policies() -> st.SearchStrategy[StopPolicy]:
         st.builds(Band, answer_at=bars.map(lambda bar: bar + 5), abstain_below=bars),
         falling_bars(),
         bars_by_turn(),
+        coverage_bars(),
         blind_rules().map(lambda rule: Gated(rule, LOWEST_THRESHOLD)),
         weighing_policies(),
     )

@@ -7,6 +7,7 @@ import pytest
 from policies import StopPolicy, build_policy
 from policies.bars import Bars
 from policies.calibrated import Calibration
+from policies.coverage_bars import CoverageBars
 from policies.errors import PolicyParameterError
 from policies.named import KNOWN_POLICIES, needs_thresholds
 from policies.probed import ProbeWeights
@@ -14,6 +15,7 @@ from policies.probed import ProbeWeights
 CALIBRATION = Calibration(kind="platt", slope=2.0)
 PROBE = ProbeWeights(score=1.0, stable=0.5, margin=0.25, unmarked=0.1)
 BARS = Bars(answer_at=(None, 1.0), abstain_below=(-1.0, 0.5))
+COVERAGE = CoverageBars(ahead=BARS, fetching=BARS, otherwise=BARS)
 
 
 def build(spec: str, *, unchecked: bool = False) -> StopPolicy:
@@ -28,6 +30,7 @@ def build(spec: str, *, unchecked: bool = False) -> StopPolicy:
         calibration=CALIBRATION,
         hazard=(0.3, 0.1),
         bars=BARS,
+        coverage=COVERAGE,
         probe=PROBE,
     )
 
@@ -36,6 +39,7 @@ EXPECTED = {
     "fixed-6": "FixedK(k=6)",
     "band": "FirstOf(Band(answer_at=1.0, abstain_below=0.5, min_turns=2, patience=3), Stagnation(patience=3))",
     "bars": f"FirstOf({BARS!r}, Stagnation(patience=3))",
+    "coverage": f"FirstOf({COVERAGE!r}, Stagnation(patience=3))",
     "probed": f"FirstOf(Probed(weights={PROBE!r}, answer_at=1.0, min_turns=2), Stagnation(patience=3))",
     "threshold": "FirstOf(ScoreThreshold(answer_at=1.0, min_turns=2), Stagnation(patience=3))",
     "never": "Never()",
@@ -85,7 +89,7 @@ def test_band_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("best", "Unknown policy 'best'. Known: band, bars, decaying, fixed-K, gated-K,.*e.g. fixed-6"),
+        ("best", "Unknown policy 'best'. Known: band, bars, coverage, decaying, fixed-K, gated-K,.*e.g. fixed-6"),
         ("fixed-six", "Unknown policy 'fixed-six'"),
         ("fixed-0", "k must be a whole number of at least 1"),
         ("random", "Unknown policy 'random'.*random-0.3"),
@@ -93,6 +97,7 @@ def test_band_is_the_default() -> None:
         ("random-1.5", r"stop_rate must be in \[0, 1\], it is 1.5"),
         ("tasr-nan", "Unknown policy"),
         ("utility", "Policy 'utility' needs a calibration"),
+        ("coverage", "Policy 'coverage' needs bars for the cache.*coverage-fit"),
         ("ragflow", "Policy 'ragflow' needs a calibration.*sufficit calibrate"),
     ],
 )
@@ -118,5 +123,6 @@ def test_utility_needs_a_hazard() -> None:
 def test_only_some_policies_need_thresholds(spec: str) -> None:
     """A command line asks for thresholds only where they change the policy."""
     others = build_policy(spec, answer_at=9.0, abstain_below=8.0, min_turns=2, patience=3,
-                          calibration=CALIBRATION, hazard=(0.3, 0.1), bars=BARS, probe=PROBE)  # fmt: skip
+                          calibration=CALIBRATION, hazard=(0.3, 0.1), bars=BARS, coverage=COVERAGE,
+                          probe=PROBE)  # fmt: skip
     assert needs_thresholds(spec) is (others != build(spec))

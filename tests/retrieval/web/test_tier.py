@@ -44,7 +44,7 @@ async def test_the_passages_that_fit_best_with_a_link_and_an_age() -> None:
 
 async def test_k_is_the_most_and_a_passage_without_a_word_of_the_query_is_no_hit() -> None:
     async with web({"/town": about(TOWN), "/mill": about(MILL)}) as net:
-        tier = net.tier("/town", "/mill", settings=WebSettings(max_words=12))
+        tier = net.tier("/town", "/mill", settings=WebSettings(pages=4, max_words=12))
         assert len((await tier.retrieve(Request(query="Marrowby bridge smith", k=2))).hits) == 2
         none = await tier.retrieve(Request(query="volcano", k=2))
     assert (none.hits, none.degraded) == ((), False)
@@ -71,6 +71,19 @@ async def test_an_event_names_the_rule_that_closed_a_page(robots: Answer, why: s
     origin = net.site.url("").rstrip("/")
     assert (event.kind, event.where) == ("fetch_robots_denied", "web")
     assert event.detail == f"{origin}/moor: robots.txt of {origin}: {why}"
+
+
+async def test_a_call_reads_one_new_page_and_the_next_query_another() -> None:
+    """The score decides whether a second page is worth its fetch; what was read is ranked again, and free."""
+    async with web({"/town": about(TOWN), "/river": about(RIVER), "/mill": about(MILL)}) as net:
+        tier = net.tier("/town", "/river", "/mill", settings=WebSettings())
+        with one_search():
+            calls = [
+                await tier.retrieve(Request(query=query, k=9)) for query in ("bridge", "Tessel", "rye", "mill")
+            ]
+    assert [call.spend.fetches for call in calls] == [1, 1, 1, 0]
+    assert [path for path in net.site.paths if path != "/robots.txt"] == ["/town", "/river", "/mill"]
+    assert calls[3].hits[0].passage.text == MILL
 
 
 async def test_f05_pages_without_content_are_events_and_other_links_take_their_place() -> None:
@@ -172,7 +185,7 @@ async def test_sites_filter_links() -> None:
 async def test_an_encoder_ranks_beside_the_words(tiny_encoder: TransformerEncoder) -> None:
     """Scores fall, hits are distinct; a search encodes a passage once."""
     async with web({"/town": about(TOWN, RIVER, MILL), "/river": about(RIVER)}) as net:
-        tier = net.tier("/town", "/river", encoder=tiny_encoder, settings=WebSettings(max_words=12))
+        tier = net.tier("/town", "/river", encoder=tiny_encoder, settings=WebSettings(pages=4, max_words=12))
         with one_search() as visits:
             found = await tier.retrieve(Request(query=QUERY, k=5))
             known = dict(visits.vectors)

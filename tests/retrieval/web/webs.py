@@ -11,7 +11,7 @@ from typing import Any
 from retrieval import Event, Retrieved
 from retrieval.web.live import LivePages
 from retrieval.web.providers import ApiClient, FoundLink, SearchProvider, Seeds
-from retrieval.web.tier import WebTier
+from retrieval.web.tier import WebSettings, WebTier
 from tests.retrieval.web.pages import article, html
 from tests.retrieval.web.server import Answer, Naps, Site, book, fetching, local, page, serving
 
@@ -37,6 +37,7 @@ class Web:
 
     def tier(self, *paths: str, providers: Sequence[SearchProvider] = (), **options: Any) -> WebTier:
         """A tier that finds these paths, in this order."""
+        options.setdefault("settings", WebSettings(pages=4))
         return WebTier([*providers, Listed([self.site.url(path) for path in paths])], self.pages, **options)
 
 

@@ -1,0 +1,59 @@
+"""What a stream is made of: halves that share nothing, and one draw for one seed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.coverage.layout import StreamOptions, depends_on, lay_out
+from benchmarks.coverage.stream import Ask
+from benchmarks.errors import SettingsError
+from tests.benchmarks.coverage_towns import write_records
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> StreamOptions:
+    return StreamOptions(records=(write_records(tmp_path / "towns.jsonl"),), questions=4, seed=3)
+
+
+def test_the_fit_and_the_report_share_no_group(options: StreamOptions) -> None:
+    """A dataset of which there is one file is divided by groups: nothing is judged that bars were chosen on."""
+    groups = {}
+    for half in ("fit", "report"):
+        part = replace(options, halved=frozenset({"towns"}), half=half)
+        groups[half] = {ask.record.group for seed in range(6) for ask in _stream(replace(part, seed=seed))}
+    assert groups["fit"]
+    assert groups["report"]
+    assert not groups["fit"] & groups["report"]
+    assert groups["fit"] | groups["report"] <= {
+        ask.record.group for ask in _stream(replace(options, questions=12))
+    }
+
+
+def test_one_seed_gives_one_stream_in_one_world(options: StreamOptions) -> None:
+    """Two runs on the same input meet the same questions, pages and moments."""
+    one, other = lay_out(options), lay_out(options)
+    assert one.way == other.way
+    assert one.world == other.world
+    assert _stream(replace(options, seed=4)) != one.way.stream
+
+
+def test_what_a_stream_depends_on_is_told_by_content(options: StreamOptions) -> None:
+    """A file that was changed is not taken for the one that a run was made with."""
+    told = depends_on(options)
+    (file,) = options.records
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
+    assert depends_on(options)["records"] != told["records"]
+
+
+def test_a_stream_without_halves_is_refused() -> None:
+    with pytest.raises(SettingsError, match="halves"):
+        StreamOptions(records=(), questions=3)
+
+
+def _stream(options: StreamOptions) -> tuple[Ask, ...]:
+    return lay_out(options).way.stream
