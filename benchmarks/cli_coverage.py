@@ -103,8 +103,8 @@ def coverage_fit(
 
     Every question of some training streams is searched all the way, two calls to the cache and four to the web,
     every second one once more as if its support were nowhere, and the bars are chosen that would have been worth
-    most: right 1, wrong -0.5, a call to the web -0.05. The rows say what they are worth on their own streams, and
-    on each stream with bars chosen on the others.
+    most: right 1, wrong -0.5, a page of the web -0.0125, with one false hit in twenty at most. The rows say what
+    they are worth on their own streams, and on each stream with bars chosen on the others.
 
     [bold]Example[/bold]
 

@@ -68,6 +68,10 @@ def _tables(report: Report) -> Sequence[Table]:
         from .stopping.table import replay_tables
 
         return replay_tables(report.rows, report.settings["left_out"])
+    if report.benchmark == "gate":
+        from .gate.table import gate_tables
+
+        return gate_tables(report.rows)
     return [report_table(report)]
 
 

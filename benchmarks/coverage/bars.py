@@ -18,9 +18,10 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 CACHE_PRICE = 0.005
-"""What a call to the cache costs where a right answer is worth 1: so that of equals the shorter search wins. A
-call to the web costs the declared price of a call; it reads a page at most."""
-MOST_FALSE_HITS = 0.1
+"""What a call to the cache costs where a right answer is worth 1: so that of equals the shorter search wins."""
+PAGE_SHARE = 0.25
+"""Of the declared price of a call, what a call to the web costs: it reads one page, an ordinary one four."""
+MOST_FALSE_HITS = 0.05
 """Of all searches, those that may be answered from the cache on incomplete support. Without a cap the cache would
 answer nearly everything that resembles its pages: a wrong hit is priced as an answer that was searched for, though
 nobody was asked."""
@@ -93,7 +94,7 @@ def worths(table: Table, ends: Ends, utility: Utility) -> Floats:
     """Utility of each search: a complete answer, an incomplete one, or none; less its calls."""
     complete = table.complete[np.arange(len(table.scores)), ends.look]
     gain = np.where(ends.answered, np.where(complete, utility.right, -utility.wrong), 0.0)
-    return gain - CACHE_PRICE * ends.cache_calls - utility.call_price * ends.web_calls
+    return gain - CACHE_PRICE * ends.cache_calls - PAGE_SHARE * utility.call_price * ends.web_calls
 
 
 def climb(table: Table, utility: Utility) -> Levels:

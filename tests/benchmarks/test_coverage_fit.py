@@ -93,7 +93,7 @@ def test_a_call_that_brings_nothing_is_not_made_and_one_that_does_is() -> None:
     assert ends.hits.tolist() == [True] * 20 + [False] * 20
     assert ends.web_calls.tolist() == [0.0] * 20 + [1.0] * 20
     assert climb(table, Utility()) == best
-    assert worths(table, ends, Utility()).min() == pytest.approx(1 - 0.05 - 0.005)
+    assert worths(table, ends, Utility()).min() == pytest.approx(1 - 0.0125 - 0.005)
 
 
 def test_bars_that_meet_unsupported_questions_refuse_them() -> None:
