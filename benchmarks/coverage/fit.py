@@ -149,8 +149,9 @@ def run_coverage_fit(options: CoverageFitOptions, *, settings: Settings | None =
 def _found_on(options: CoverageFitOptions, searches: int, utility: Utility) -> str:
     files = ", ".join(path.name.removesuffix(".gz").removesuffix(".jsonl") for path in options.stream.records)
     return (
-        f"{searches} searches, twins included, in {options.streams} streams of {files}; a call to the web costs "
-        f"{PAGE_SHARE * utility.call_price:g}, false hits at most {MOST_FALSE_HITS:g}: python -m benchmarks coverage-fit"
+        f"{searches} searches, twins included, in {options.streams} streams of {files}; a page of the web costs "
+        f"{PAGE_SHARE * utility.call_price:g}, false hits {MOST_FALSE_HITS:g} at most: "
+        "python -m benchmarks coverage-fit"
     )
 
 

@@ -75,7 +75,7 @@ def lay_out(options: StreamOptions) -> Layout:
         SettingsError: the records are too few.
     """
     loaded = load_records(options.records)
-    wanted = [record for record in loaded.records if _is_ours(record, options)]
+    wanted = [record for record in loaded.records if may_ask(record, options)]
     distinct = {query_key(record.question): record for record in reversed(wanted)}  # the first one counts
     records = list(reversed(distinct.values()))
     drawn = make_stream(records, options.questions, seed=options.seed)
@@ -103,7 +103,8 @@ def depends_on(options: StreamOptions) -> dict[str, Any]:
     }
 
 
-def _is_ours(record: Record, options: StreamOptions) -> bool:
+def may_ask(record: Record, options: StreamOptions) -> bool:
+    """Whether a stream may draw this record: always, unless its dataset is halved and it is in the other half."""
     if record.dataset not in options.halved:
         return True
     first = hashlib.blake2b(record.group.encode(), digest_size=1).digest()[0] % 2 == 0
