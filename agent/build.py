@@ -32,7 +32,7 @@ def open_agent(index: Path | str | None = None, *, settings: Settings | None = N
 
     Blocking: opens the tiers and loads the backbone (a few seconds the first time). With the tier "web", and with
     a planner or an answerer "llm", the agent holds connections: use it as `async with open_agent(...) as agent:`,
-    or call `run_sync`.
+    or call `run_sync`. With a cache `aclose` lets its files go, too.
 
     Args:
         index: Folder of the index; None = the one that the settings name.
