@@ -67,7 +67,9 @@ def ask(
     index: Annotated[Path | None, typer.Option(help="Folder of the local index.")] = None,
     policy: Annotated[
         str | None,
-        typer.Option(help="When to stop: bars (default), band, threshold, fixed-6; all are in docs/policies.md."),
+        typer.Option(
+            help="When to stop: bars (default; with a tier web: coverage), band, fixed-6; all are in docs/policies.md."
+        ),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="Of sufficit calibrate: its policy decides, for the searches it is about.")

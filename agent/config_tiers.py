@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
@@ -39,14 +40,25 @@ TierNames: TypeAlias = Annotated[
 Names: TypeAlias = Annotated[tuple[str, ...], NoDecode, BeforeValidator(listed)]
 
 
+def _addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
+    """Each with its scheme: what cannot be asked for would be no page, silently."""
+    wrong = [url for url in urls if not re.match(r"https?://[^/]", url, re.IGNORECASE)]
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} is no address of a page; expected one like https://example.org/handbook")
+    return urls
+
+
+Addresses: TypeAlias = Annotated[Names, AfterValidator(_addresses)]
+
+
 class WebSection(BaseModel):
     """The live web: who asks, where links come from, which sites are visited. `[web]`."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     contact: str = Field(default="", description="Where a site's owner reaches you; goes into the User-Agent.")
-    seeds: Names = Field(default=(), description="Pages of your own choice, always looked at.")
-    sitemaps: Names = Field(default=(), description="Sitemaps of your own sites.")
+    seeds: Addresses = Field(default=(), description="Pages of your own choice, always looked at.")
+    sitemaps: Addresses = Field(default=(), description="Sitemaps of your own sites.")
     mediawiki: str | None = Field(
         default=None, description="API of a MediaWiki: https://en.wikipedia.org/w/api.php, or .../w/rest.php/v1."
     )

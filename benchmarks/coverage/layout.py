@@ -16,7 +16,7 @@ from retrieval.web.chunks import MAX_WORDS
 
 from ..datasets import Record, load_records
 from ..datasets.reading import fault_counts
-from ..errors import SettingsError
+from ..errors import DatasetError, SettingsError
 from .needs import find_needs, judged
 from .replay import Course, course
 from .stream import Ask, make_stream
@@ -91,7 +91,11 @@ def lay_out(options: StreamOptions) -> Layout:
 
 
 def depends_on(options: StreamOptions) -> dict[str, Any]:
-    """What a stream follows from: files by content, and all options."""
+    """What a stream follows from: files by content, and all options.
+
+    Raises:
+        DatasetError: a file cannot be read.
+    """
     return {
         "records": {path.name: _sha256(path) for path in options.records},
         "corpus": None if options.corpus is None else _sha256(options.corpus),
@@ -130,5 +134,8 @@ def _drawn(corpus: Path, count: int, seed: int) -> list[Passage]:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DatasetError(f"Cannot read {path}: {error.strerror or error}. Name a file that is there.") from error

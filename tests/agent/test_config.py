@@ -55,3 +55,11 @@ def test_a_file_that_is_no_toml_is_a_clear_error() -> None:
     Path("sufficit.toml").write_text("max_turns = = 3")
     with pytest.raises(ConfigError, match=r"sufficit\.toml"):
         load_settings()
+
+
+def test_a_page_without_a_scheme_is_refused() -> None:
+    """It would be asked for never, and nobody told."""
+    for name in ("seeds", "sitemaps"):
+        Path("sufficit.toml").write_text(f'[web]\n{name} = ["https://example.org/a", "127.0.0.1:8471/b"]\n')
+        with pytest.raises(ConfigError, match=r"127\.0\.0\.1:8471/b' is no address of a page.*https://"):
+            load_settings()

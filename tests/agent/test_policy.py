@@ -55,6 +55,16 @@ def test_the_default_is_what_was_shipped_for_the_scorer() -> None:
     )
 
 
+def test_with_a_tier_that_fetches_the_default_knows_what_a_page_costs() -> None:
+    """The bars of the cache and of the web; a policy that is named, or thresholds, go first."""
+    found = shipped(KNOWN["scorer"])
+    assert found is not None
+    assert chosen(KNOWN, tiers=("cache", "web")) == found.coverage
+    assert chosen(KNOWN, tiers=("local", "cache")) == found.bars
+    assert chosen(KNOWN, tiers=("web",), policy="bars") == found.bars
+    assert isinstance(chosen(KNOWN, tiers=("web",), answer_at=1.0), Band)
+
+
 def test_a_scorer_that_nothing_was_shipped_for_needs_thresholds() -> None:
     """Thresholds of one scorer mean nothing on another one's scores."""
     for flags in ({}, {"policy": "band"}, {"policy": "utility"}, {"answer_at": 1.0}):

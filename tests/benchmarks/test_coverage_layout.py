@@ -11,7 +11,7 @@ import pytest
 from benchmarks.coverage.layout import StreamOptions, depends_on, lay_out, may_ask
 from benchmarks.coverage.stream import Ask
 from benchmarks.datasets import load_records
-from benchmarks.errors import SettingsError
+from benchmarks.errors import DatasetError, SettingsError
 from tests.benchmarks.coverage_towns import write_records
 
 TOWNS = frozenset({"towns"})
@@ -50,6 +50,11 @@ def test_what_a_stream_depends_on_is_told_by_content(options: StreamOptions) -> 
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
     assert depends_on(options)["records"] != told["records"]
+
+
+def test_a_file_that_is_not_there_is_named(options: StreamOptions, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"Cannot read .*none\.jsonl.*Name a file that is there"):
+        depends_on(replace(options, records=(tmp_path / "none.jsonl",)))
 
 
 def test_a_stream_without_halves_is_refused() -> None:

@@ -91,7 +91,8 @@ def test_only_data_files_are_asked_from_the_hub(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert find_backbone("owner/model").folder == tiny_backbone
     assert asked["repository"] == "owner/model"
-    assert asked["allow_patterns"] == ["config.json", "tokenizer.json", WEIGHTS]
+    chat = ["chat_template.jinja", "tokenizer_config.json"]
+    assert asked["allow_patterns"] == ["config.json", "tokenizer.json", WEIGHTS, *chat]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b" " * (1 << 20) + b"{}"])
