@@ -68,7 +68,7 @@ def ask(
     policy: Annotated[
         str | None,
         typer.Option(
-            help="When to stop: bars (default; with a tier web: coverage), band, fixed-6; all are in docs/policies.md."
+            help="When to stop: bars (default; with a tier web: coverage), band, fixed-6; all: docs/policies.md."
         ),
     ] = None,
     certificate: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from retrieval import Tier
 from retrieval.index import LocalIndex, LocalTier, TransformerEncoder
 
 from .config import Settings
-from .config_tiers import CacheSection, WebSection
+from .config_tiers import KEY_VARIABLE, CacheSection, WebSection
 from .errors import ConfigError
 from .seams import Connected
 
@@ -119,6 +120,8 @@ def _check_web(web: WebSection) -> None:
             'seeds = ["https://..."], sitemaps = ["https://..."], mediawiki = "https://wiki.example/w/api.php", '
             'searxng = "http://127.0.0.1:8888", brave = true.'
         )
+    if web.brave and not os.environ.get(KEY_VARIABLE, "").strip():
+        raise ConfigError(f"[web] brave needs a key, and {KEY_VARIABLE} is not set in the environment. Set it.")
     if "{}" not in (web.mediawiki_pages or "{}"):
         raise ConfigError(
             f"[web] mediawiki_pages is {web.mediawiki_pages!r}: expected a URL with {{}} where the title stands."

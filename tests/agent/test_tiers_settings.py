@@ -89,7 +89,8 @@ def test_a_key_in_the_file_is_refused_and_not_shown(text: str) -> None:
         ({"tiers": "local"}, "No index is named"),
         ({"tiers": "cache"}, "no folder"),
         ({"tiers": "web"}, "nothing to find links with"),
-        ({"tiers": "web", "web": {"brave": True, "sites": ["a b"]}}, "names no site"),
+        ({"tiers": "web", "web": {"seeds": ["https://a.example"], "sites": ["a b"]}}, "names no site"),
+        ({"tiers": "web", "web": {"brave": True}}, "SUFFICIT_BRAVE_KEY is not set"),
         (
             {"tiers": "web", "web": {"mediawiki": "http://x.example/api.php", "mediawiki_pages": "http://x"}},
             "title",
