@@ -87,7 +87,7 @@ def coverage_fit(
     records: Records = None,
     corpus: More = None,
     others: Others = 4_000,
-    questions: Length = 240,
+    questions: Length = 150,
     streams: Annotated[int, typer.Option("--streams", min=2, help="Streams; each has the next seed.")] = 4,
     interval: Interval = 600.0,
     kept: Annotated[

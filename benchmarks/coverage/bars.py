@@ -42,11 +42,8 @@ class Table:
     """Share of the support that would be served, in [0, 1]."""
     fetches: Floats
     answerable: Flags
-
-    @property
-    def complete(self) -> Flags:
-        """Whether all support would be served."""
-        return self.answerable[:, None] & (self.shares >= 1)
+    complete: Flags
+    """Whether all support would be served."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +74,14 @@ def table_of(explored: Sequence[Explored]) -> Table:
     """The arrays."""
     looks = [_filled(one) for one in explored]
     needs = np.array([max(one.needs, 1) for one in explored], dtype=float)
+    answerable = np.array([one.needs > 0 for one in explored])
+    shares = np.array([[float(look.held) for look in row] for row in looks]) / needs[:, None]
     return Table(
         scores=np.array([[_ALWAYS if look.score is None else look.score for look in row] for row in looks]),
-        shares=np.array([[float(look.held) for look in row] for row in looks]) / needs[:, None],
+        shares=shares,
         fetches=np.array([[float(look.fetches) for look in row] for row in looks]),
-        answerable=np.array([one.needs > 0 for one in explored]),
+        answerable=answerable,
+        complete=answerable[:, None] & (shares >= 1),
     )
 
 

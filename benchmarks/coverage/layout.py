@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,14 +124,19 @@ def _world(stream: Sequence[Ask], records: Sequence[Record], options: StreamOpti
     return build_world(needed, others, seed=options.seed)
 
 
+@lru_cache(maxsize=1)
+def _pieces(corpus: Path) -> tuple[Passage, ...]:
+    """All passages of a corpus: the streams of a run draw from one."""
+    return tuple(piece for document in open_corpus(corpus) for piece in passages(document, max_words=MAX_WORDS))
+
+
 def _drawn(corpus: Path, count: int, seed: int) -> list[Passage]:
     """Passages of a corpus, chosen by a hash of their ids and the seed."""
-    found = [piece for document in open_corpus(corpus) for piece in passages(document, max_words=MAX_WORDS)]
 
     def lot(passage: Passage) -> bytes:
         return hashlib.blake2b(f"{seed} {passage.id}".encode(), digest_size=8).digest()
 
-    return sorted(found, key=lot)[:count]
+    return sorted(_pieces(corpus), key=lot)[:count]
 
 
 def _sha256(path: Path) -> str:

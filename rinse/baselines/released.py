@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,9 +13,9 @@ from retrieval.backbones import WEIGHTS, Backbone, find_backbone
 from retrieval.errors import BackboneCorruptError, BackboneNotFoundError
 from retrieval.index.encoder import by_length
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..loading import quiet
 
+if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
@@ -167,7 +166,7 @@ def _load(backbone: Backbone, architecture: Architecture, device: str) -> Any:  
     import transformers
 
     try:
-        with _quiet():
+        with quiet():
             model, report = getattr(transformers, architecture).from_pretrained(
                 backbone.folder,
                 local_files_only=True,
@@ -185,17 +184,3 @@ def _load(backbone: Backbone, architecture: Architecture, device: str) -> Any:  
             "answer at random. Pass the folder of the released model."
         )
     return model.eval().requires_grad_(False).to(device)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the library's table of weights that are left out on purpose; what is missing is raised instead."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)

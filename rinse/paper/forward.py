@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +14,7 @@ from retrieval.backbones import Backbone
 from retrieval.errors import BackboneCorruptError
 from retrieval.index.encoder import by_length
 
+from ..loading import quiet
 from .pairs import PairWindow
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _load(backbone: Backbone, kind: Kind, device: str, layers: int | None) -> Pr
         config = transformers.AutoConfig.from_pretrained(backbone.folder, **safe)
         _check_head(backbone, kind, config)
         _keep_layers(backbone, config, layers)
-        with _quiet():
+        with quiet():
             model, report = classes[kind].from_pretrained(
                 backbone.folder,
                 config=config,
@@ -155,20 +155,6 @@ def _load(backbone: Backbone, kind: Kind, device: str, layers: int | None) -> Pr
         model.norm = torch.nn.Identity()  # it belongs after the last layer, which was left out
     loaded: PreTrainedModel = model.eval().requires_grad_(False).to(device)
     return loaded
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the library's table of weights that are left out on purpose; what is missing is raised instead."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
 
 
 def _check_head(backbone: Backbone, kind: Kind, config: PretrainedConfig) -> None:
