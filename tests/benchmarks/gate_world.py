@@ -1,10 +1,9 @@
-"""Small contrasts and a tiny generator for tests of the gate."""
+"""Small contrasts for tests of the gate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -12,8 +11,6 @@ from benchmarks.contrasts.model import Construction, Contrast
 from benchmarks.gate.draw import Drawn
 from retrieval import Passage
 from tests.benchmarks.sides import SideOf, contrast, world
-
-TEMPLATE = "{% for m in messages %}{{ m.content }} {% endfor %}"
 
 
 def record(
@@ -56,33 +53,3 @@ def shuffled(contrasts: Sequence[Contrast], *, seed: int) -> list[Contrast]:
 def long_passage(characters: int) -> Passage:
     """So many characters, the last one a hash sign."""
     return Passage(text="x" * (characters - 1) + "#")
-
-
-def tiny_chat_model(folder: Path, tokenizer_of: Path) -> Path:
-    """The folder of a Llama with seeded random weights and a chat template that shows what is said and no more."""
-    import torch
-    from tokenizers import Tokenizer
-    from tokenizers.processors import TemplateProcessing
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    tokenizer = Tokenizer.from_file(str(tokenizer_of / "tokenizer.json"))
-    tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B")
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "chat_template.jinja").write_text(TEMPLATE)
-    config = LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=2048,
-        bos_token_id=2,
-        eos_token_id=3,
-        pad_token_id=0,
-        initializer_range=0.5,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        LlamaForCausalLM(config).save_pretrained(folder)
-    return folder

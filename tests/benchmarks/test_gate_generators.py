@@ -12,7 +12,8 @@ from benchmarks.gate.prompt import CHARACTERS, refuses, user_turn
 from retrieval import EvidenceSet, Passage
 from retrieval.errors import BackboneNotFoundError
 from tests.agent.llm.server import Step, says, serving
-from tests.benchmarks.gate_world import long_passage, tiny_chat_model
+from tests.benchmarks.gate_world import long_passage
+from tests.rinse.baselines.tiny_chat import build_tiny_chat
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_braces_in_a_passage_are_text() -> None:
 
 def test_a_local_model_says_the_same_twice(tmp_path: Path, tiny_backbone: Path) -> None:
     """Greedy; its name and content identify it, wherever it lies."""
-    folder = tiny_chat_model(tmp_path / "tiny-chat", tiny_backbone)
+    folder = build_tiny_chat(tmp_path / "tiny-chat", tiny_backbone)
     choice = choose(str(folder))
     assert choice.name == "tiny-chat"
     replier = choice.make()

@@ -19,8 +19,8 @@ from benchmarks.pairwise.legend import FAIR_READING
 from benchmarks.pairwise.published import DATASETS, TABLE_4, with_paper
 from benchmarks.pairwise.systems import SHIPPED, Weights, resolve, resolve_all
 from rinse.baselines.catalog import ENTRIES
-from tests.benchmarks.gate_world import tiny_chat_model
 from tests.benchmarks.sides import world
+from tests.rinse.baselines.tiny_chat import build_tiny_chat
 
 LMS = ("yes-no", "p-true", "flare")
 SCORERS = ("tests.scorers:words", "word-overlap", *LMS)
@@ -28,7 +28,7 @@ SCORERS = ("tests.scorers:words", "word-overlap", *LMS)
 
 @pytest.fixture(scope="module")
 def lm(tmp_path_factory: pytest.TempPathFactory, tiny_backbone: Path) -> Path:
-    return tiny_chat_model(tmp_path_factory.mktemp("lm") / "tiny-chat", tiny_backbone)
+    return build_tiny_chat(tmp_path_factory.mktemp("lm") / "tiny-chat", tiny_backbone, positions=2048)
 
 
 @pytest.fixture(scope="module")

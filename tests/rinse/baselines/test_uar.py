@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -17,9 +16,8 @@ from tokenizers import Tokenizer
 
 from retrieval import EvidenceSet
 from retrieval.errors import BackboneCorruptError
-from rinse import ScoreError, SufficiencyScorer
 from rinse.baselines.uar import HEADS, HEADS_FILE, UarScorer, needs_retrieval
-from tests.rinse.baselines.tiny_released import write_llama
+from tests.rinse.baselines.tiny_released import TEXTS
 
 QUESTIONS = (
     "who built the castle",
@@ -27,24 +25,11 @@ QUESTIONS = (
     "when was the band born",
     "which team won the first match",
 )
-TEXTS = (
-    "The queen built the red castle.",
-    "A ship was found by the captain of the island.",
-    "The band moved west.",
-)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, tiny_backbone: Path) -> Path:
-    made = write_llama(tiny_backbone, tmp_path_factory.mktemp("tiny-uar"))
-    random = np.random.default_rng(5)
-    save_file({name: random.normal(size=(2, 16)).astype(np.float32) for name in HEADS}, made / HEADS_FILE)
-    return made
-
-
-@pytest.fixture(scope="module")
-def scorer(folder: Path) -> UarScorer:
-    return UarScorer.named(str(folder))
+def scorer(uar_folder: Path) -> UarScorer:
+    return UarScorer.named(str(uar_folder))
 
 
 def _direct(folder: Path, question: str, passages: tuple[str, ...], limit: int = 256) -> float:
@@ -71,12 +56,13 @@ def _direct(folder: Path, question: str, passages: tuple[str, ...], limit: int =
     return 0.0 if yes["time"] or yes["self"] else 1.0
 
 
-def test_the_tree_over_the_heads(scorer: UarScorer, folder: Path, evidence: Callable[..., EvidenceSet]) -> None:
+def test_the_tree_over_the_heads(
+    scorer: UarScorer, uar_folder: Path, evidence: Callable[..., EvidenceSet]
+) -> None:
     """Every prompt of several gets what the model's own states and heads give; both decisions occur."""
-    assert isinstance(scorer, SufficiencyScorer)
     cases = [(question, texts) for question in QUESTIONS for texts in (TEXTS, TEXTS[:1], TEXTS[1:], TEXTS[::-1])]
     found = [scorer.score(question, evidence(*texts)).score for question, texts in cases]
-    assert found == [_direct(folder, question, texts) for question, texts in cases]
+    assert found == [_direct(uar_folder, question, texts) for question, texts in cases]
     assert set(found) == {0.0, 1.0}
 
 
@@ -87,38 +73,23 @@ def test_the_tree(chances: dict[str, float]) -> None:
     assert needs_retrieval(chances) is (intent or (not knowledge and (time or self_aware)))
 
 
-def test_a_prompt_that_is_too_long_is_cut_and_counted(folder: Path, evidence: Callable[..., EvidenceSet]) -> None:
+def test_a_prompt_that_is_too_long_is_cut_and_counted(
+    uar_folder: Path, evidence: Callable[..., EvidenceSet]
+) -> None:
     """The paper reads the beginning; whoever reads the table must see how often that happened."""
-    scorer = UarScorer.named(str(folder))
+    scorer = UarScorer.named(str(uar_folder))
     long = " ".join(TEXTS * 12)
     assert not scorer.score(QUESTIONS[0], evidence(*TEXTS)).truncated
     found = scorer.score(QUESTIONS[0], evidence(long))
     assert found.truncated
-    assert found.score == _direct(folder, QUESTIONS[0], (long,))
+    assert found.score == _direct(uar_folder, QUESTIONS[0], (long,))
     assert scorer.truncated_records == 1
 
 
-def test_no_evidence_is_the_lowest(scorer: UarScorer, evidence: Callable[..., EvidenceSet]) -> None:
-    """Without a passage nothing suffices, whatever the model believes."""
-    assert scorer.score(QUESTIONS[0], evidence()).score == 0.0
-
-
-def test_states_that_are_not_finite_are_an_error(
-    folder: Path, tmp_path: Path, evidence: Callable[..., EvidenceSet]
-) -> None:
-    """A NaN takes no branch of the tree."""
-    broken = Path(shutil.copytree(folder, tmp_path / "nan"))
-    weights = load_file(broken / "model.safetensors")
-    weights["model.norm.weight"][0] = np.nan
-    save_file(weights, broken / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ScoreError, match="not finite"):
-        UarScorer.named(str(broken)).score(QUESTIONS[0], evidence(*TEXTS))
-
-
 @pytest.mark.parametrize("fault", ["missing", "pickled", "shape", "name"])
-def test_heads_that_do_not_fit_are_refused(folder: Path, tmp_path: Path, fault: str) -> None:
+def test_heads_that_do_not_fit_are_refused(uar_folder: Path, tmp_path: Path, fault: str) -> None:
     """And the message says how to convert the released ones."""
-    broken = Path(shutil.copytree(folder, tmp_path / fault))
+    broken = Path(shutil.copytree(uar_folder, tmp_path / fault))
     heads = load_file(broken / HEADS_FILE)
     (broken / HEADS_FILE).unlink()
     if fault == "pickled":
@@ -131,10 +102,10 @@ def test_heads_that_do_not_fit_are_refused(folder: Path, tmp_path: Path, fault: 
         UarScorer.named(str(broken))
 
 
-def test_the_fingerprint_covers_the_heads(scorer: UarScorer, folder: Path, tmp_path: Path) -> None:
+def test_the_fingerprint_covers_the_heads(scorer: UarScorer, uar_folder: Path, tmp_path: Path) -> None:
     """They lie beside the files that a backbone is known by."""
-    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    other = Path(shutil.copytree(uar_folder, tmp_path / "other"))
     heads = load_file(other / HEADS_FILE)
     save_file(heads | {"self": -heads["self"]}, other / HEADS_FILE)
-    assert UarScorer.named(str(folder)).fingerprint == scorer.fingerprint
+    assert UarScorer.named(str(uar_folder)).fingerprint == scorer.fingerprint
     assert UarScorer.named(str(other)).fingerprint != scorer.fingerprint

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rinse.baselines.answers import SharedAnswer
 from rinse.generator import Generated
+from tests.tiny_llama import write_llama_for
 
 TEMPLATE = (
     "{% for message in messages %}{{ '[CLS] ' + message['role'] + ' ' + message['content'] + ' [SEP] ' }}"
@@ -16,29 +17,12 @@ TEMPLATE = (
 
 def build_tiny_chat(folder: Path, backbone: Path, *, positions: int = 1024, seed: int = 3) -> Path:
     """A Llama with seeded random weights over the vocabulary of the tiny BERT in `backbone`."""
-    import torch
     from tokenizers import Tokenizer
     from tokenizers.processors import TemplateProcessing
-    from transformers import LlamaConfig, LlamaForCausalLM
 
-    folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer.from_file(str(backbone / "tokenizer.json"))
     tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B")
-    tokenizer.save(str(folder / "tokenizer.json"))
-    torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=positions,
-        bos_token_id=2,
-        eos_token_id=3,
-        pad_token_id=0,
-        initializer_range=0.5,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    write_llama_for(tokenizer, folder, reads=positions, seed=seed)
     (folder / "chat_template.jinja").write_text(TEMPLATE)
     return folder
 

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
+
+from rinse.baselines.uar import HEADS, HEADS_FILE
+from tests.tiny_llama import write_llama_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from transformers import PreTrainedModel
 
+Array = NDArray[np.float32]
+
 MARKS = ("<s>", "</s>", "[Relevant]", "[Irrelevant]")
 """Special tokens behind the tiny BERT's own; reflection tokens among them."""
+TEXTS = (
+    "The queen built the red castle.",
+    "A ship was found by the captain of the island.",
+    "The band moved west.",
+)
+"""Passages that these models score differently."""
 
 
 def write_tokenizer(source: Path, folder: Path, *, single: str, pair: str | None = None) -> Tokenizer:
@@ -82,21 +98,24 @@ def write_t5(source: Path, folder: Path, *, labels: int = 1) -> Path:
 
 def write_llama(source: Path, folder: Path, *, reads: int = 256) -> Path:
     """A Llama that reads `<s>` and a text, and whose vocabulary holds the reflection tokens."""
-    from transformers import LlamaConfig, LlamaForCausalLM
-
     tokenizer = write_tokenizer(source, folder, single="<s> $A")
-    config = LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=reads,
-        bos_token_id=tokenizer.token_to_id("<s>"),
-        eos_token_id=tokenizer.token_to_id("</s>"),
-        initializer_range=0.5,
-    )
-    return _save(LlamaForCausalLM, config, folder, seed=13)
+    return write_llama_for(tokenizer, folder, reads=reads, seed=13, start="<s>", end="</s>")
+
+
+def write_uar(source: Path, folder: Path) -> Path:
+    """The same Llama with four heads beside it."""
+    write_llama(source, folder)
+    random = np.random.default_rng(5)
+    save_file({name: random.normal(size=(2, 16)).astype(np.float32) for name in HEADS}, folder / HEADS_FILE)
+    return folder
+
+
+def with_tensors(source: Path, folder: Path, change: Callable[[dict[str, Array]], dict[str, Array]]) -> Path:
+    """A copy of the model in `source` whose weights are what `change` makes of them."""
+    shutil.copytree(source, folder)
+    weights = change(load_file(folder / "model.safetensors"))
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
 
 
 def _save(kind: type[PreTrainedModel], config: Any, folder: Path, *, seed: int) -> Path:
