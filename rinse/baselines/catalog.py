@@ -75,7 +75,7 @@ ENTRIES: tuple[Rival, ...] = (
         source="Joren et al. 2025",
         reads="evidence",
         needs=(DEFAULT_GENERATOR,),
-        cost="one pass over all passages, up to 12 tokens decoded",
+        cost="one pass over all passages, up to 4 tokens decoded",
         heavy=True,
         build=lambda parts: SufficientContextScorer(parts.model),
     ),

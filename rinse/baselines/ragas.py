@@ -2,8 +2,8 @@
 
 Source: Es et al. 2024. Adapted as in appendix A of the RINSE paper: the share of the context's sentences that
 the model extracts. The prompt is in our own words. Backbone: any `ChatModel` (the paper's:
-Qwen2.5-1.5B-Instruct). Cost: one pass over all passages and up to 32 decoded tokens: what a model would copy
-beyond them does not count. The order of passages matters.
+Qwen2.5-1.5B-Instruct). Cost: one pass over all passages and up to 32 decoded tokens: of a sentence its first
+words count, and what a model would copy beyond these tokens does not. The order of passages matters.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ _TASK = (
     "nothing else. If no sentence helps, reply with the word none."
 )
 _MAX_TOKENS = 32
+_WORDS = 6
+"""A sentence counts as copied once so many of its first words are, or all of a shorter one."""
 
 
 class RagasScorer:
@@ -37,7 +39,7 @@ class RagasScorer:
     @property
     def fingerprint(self) -> str:
         """Identifies model, prompt and settings by content."""
-        return identity("ragas-cr", self._model.fingerprint, _TASK, f"{CHARACTERS} {_MAX_TOKENS}")
+        return identity("ragas-cr", self._model.fingerprint, _TASK, f"{CHARACTERS} {_MAX_TOKENS} {_WORDS}")
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`.
@@ -58,11 +60,13 @@ class RagasScorer:
 
 
 def extracted_share(context: list[str], reply: str) -> float:
-    """The share of sentences whose words all stand in the reply, in a row; case and punctuation do not count.
+    """The share of sentences whose first words stand in the reply, in a row; case and punctuation do not count.
 
     >>> extracted_share(["Elms are trees.", "Oaks, too."], 'It says "elms are TREES".')
     0.5
+    >>> extracted_share(["The old elm by the gate has fallen in the storm."], "The old elm by the gate")
+    1.0
     """
     copied = f" {' '.join(tokenise(reply))} "
-    wordy = [words for sentence in context if (words := " ".join(tokenise(sentence)))]
-    return sum(f" {words} " in copied for words in wordy) / len(wordy) if wordy else 0.0
+    begins = [" ".join(words[:_WORDS]) for sentence in context if (words := tokenise(sentence))]
+    return sum(f" {begin} " in copied for begin in begins) / len(begins) if begins else 0.0

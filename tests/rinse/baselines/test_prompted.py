@@ -136,8 +136,16 @@ def test_sufficient_context_works_with_any_generator() -> None:
     assert SufficientContextScorer(Replies("I think so.")).score(QUESTION, EVIDENCE).score == 0.0
 
 
-def test_ragas_counts_whole_sentences() -> None:
-    """Half a sentence was not extracted; signs are no sentence."""
+def test_a_chat_model_is_asked_for_the_label_alone(chat_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its reply is begun up to the label, so that one that would rather talk gives one too."""
+    model, label = LocalGenerator.named(str(chat_folder)), Replies(" 1")
+    monkeypatch.setattr(model, "generate", lambda prompt, head, **asked: label.generate(prompt, **asked))
+    assert SufficientContextScorer(model).score(QUESTION, EVIDENCE).score == 1.0
+    assert label.prompts[0].endswith('{"sufficient":')
+
+
+def test_ragas_counts_sentences_by_their_first_words() -> None:
+    """A reply that the limit of tokens cut counts the sentence that it was in; signs are no sentence."""
     context = ["The king built it.", "A river runs north.", "!"]
     assert extracted_share(context, "- the King built it\n- A river runs") == 0.5
     assert extracted_share([], "the king") == 0.0
