@@ -54,6 +54,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Be silent."""
 
 
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The site is ours: it need not be asked once a second only."""
+    monkeypatch.setenv("SUFFICIT_WEB_HOST_INTERVAL", "0")
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)

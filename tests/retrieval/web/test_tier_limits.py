@@ -102,10 +102,12 @@ async def test_l11_a_source_that_raises_for_a_page_loses_that_page_only() -> Non
 
 
 async def test_l11_a_source_that_cannot_work_fails_the_tier() -> None:
+    """At once, though another page is still on its way."""
     async with web({"/a": STALLS}) as net:
         for error in (CacheError("The disk is full."), TierUnavailableError("The disk is full.")):
+            source = Faulty(net.pages, error, net.site.url("/b"))
             tier = WebTier(
-                [Listed([net.site.url("/a"), net.site.url("/b")])], Faulty(net.pages, error, net.site.url("/b"))
+                [Listed([net.site.url("/a"), net.site.url("/b")])], source, settings=WebSettings(pages=2)
             )
             with pytest.raises(TierUnavailableError, match="disk is full"):
                 await tier.retrieve(Request(query="bridge", k=3))
