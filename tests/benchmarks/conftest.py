@@ -7,12 +7,25 @@ from collections.abc import Iterator
 
 import pytest
 
-_IMPORTS = ["tests.scorers", "benchmarks.pairwise.scoring", "benchmarks.cues", "scipy.optimize", "scipy.sparse"]
+_IMPORTS = [
+    "tests.scorers",
+    "benchmarks.pairwise.scoring",
+    "benchmarks.cues",
+    "benchmarks.gate.work",
+    "benchmarks.hops.search",
+    "benchmarks.contrasts.searches",
+    "benchmarks.stopping.record",
+    "scipy.optimize",
+    "scipy.sparse",
+    "faiss",
+    "torch",
+    "transformers.models.bert.modeling_bert",
+]
 
 
 @pytest.fixture(scope="module")
 def quick_lanes() -> Iterator[None]:
-    """Lanes begin as forks of one process that has imported everything, not each from nothing.
+    """Lanes begin as forks of one process that has imported everything, models' libraries too, not from nothing.
 
     For tests of what lanes compute; `test_lanes` is about how they begin and end, and leaves them as they are.
     """

@@ -27,6 +27,7 @@ from retrieval.index import LocalIndex
 from tests.benchmarks.records_world import changed, paragraphs, world, write_corpus, write_records
 from tests.towns import need_model
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 RUNNER = CliRunner()
 WORLD = world(3, distractors=4)
 

@@ -18,6 +18,7 @@ from retrieval.index import LocalIndex, index_info
 from tests.benchmarks.records_world import world, write_corpus, write_records
 from tests.towns import need_model
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 RUNNER = CliRunner()
 WORLD = world(3, distractors=4)
 FILLER = 60

@@ -17,6 +17,7 @@ from retrieval.index import TransformerEncoder, build_index
 from retrieval.passage import passage_id
 from tests.towns import CORPUS, need_model, write_corpus
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
 TEXTS = dict(CORPUS)
 QUESTIONS = [
     ("In which hills does the river at Orla Venn's birthplace rise?", ["Orla Venn", "Marrowby", "Tessel"], "Aven"),
