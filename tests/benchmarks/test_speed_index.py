@@ -16,6 +16,8 @@ from benchmarks.speed.index import CASES, IndexSpeedOptions, growth, race, run_s
 from benchmarks.speed.index_rivals import CANDIDATES, NumpyDot, RankBm25, best
 from benchmarks.speed.index_texts import PASSAGE_WORDS, QUERY_WORDS, write_passages, write_queries
 
+pytestmark = pytest.mark.usefixtures("quick_lanes")
+
 
 def test_texts_are_seeded_and_their_words_as_uneven_as_those_of_a_language() -> None:
     """A few long lists and many short ones are what an index is slow or fast on."""

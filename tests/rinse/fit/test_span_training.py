@@ -76,7 +76,7 @@ def test_an_interrupted_training_ends_with_the_same_bytes(tiny_models: TinyModel
 
 def test_what_is_written_is_a_span_reader_that_learned_the_null(tiny_models: TinyModels, folder: Path) -> None:
     """Positives get a larger margin than negatives, by the reader that will use it."""
-    trained = _train(tiny_models, folder / "a", epochs=40, learning_rate=5e-3)
+    trained = _train(tiny_models, folder / "a", epochs=20, learning_rate=5e-3)
     reader = SpanReader(find_backbone(str(trained)), ReaderSettings())
     right = 0
     for positive, negative in zip(_examples()[::2], _examples()[1::2], strict=True):
