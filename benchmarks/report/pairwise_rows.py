@@ -20,6 +20,8 @@ WHOLE = "all"
 SAMPLE = "lm-sample"
 """The subset of the groups that every scorer was shown, unless the settings name it (`sample_subset`)."""
 NOT_RUN = "not_run_here"
+NOT_SCORED = "not_scored"
+"""The kind of failure of a scorer for which there was no time to read all sides."""
 
 Kind: TypeAlias = Literal["reference", "evidence", "answer", "cue"]
 """What a system is: the scorer that others are compared with, a scorer by what it reads, or a cue."""
@@ -117,19 +119,29 @@ class Compared:
 
 
 def compared(report: Report) -> Compared:
-    """The report's rows by what they are about."""
+    """The report's rows by what they are about.
+
+    Where all scorers read a sample first, and time was up before one had read everything, its rows beyond the
+    sample are left out: they are of a few groups, beside cues of all.
+    """
     about = {str(row["system"]): row for row in report.rows if row.get("kind") == "system"}
     rows = [row for row in report.rows if row.get("kind") is None and not row.get("readers")]
+    spread: list[Mapping[str, Any]] = list(report.settings.get("histograms", ()))
+    sample = str(report.settings.get("sample_subset") or SAMPLE)
+    if any(row["subset"] == sample for row in rows):
+        waiting = {one.get("system") for one in report.failures if one.get("kind") == NOT_SCORED}
+        rows = [row for row in rows if row["subset"] == sample or row["system"] not in waiting]
+        spread = [one for one in spread if one["subset"] == sample or one["system"] not in waiting]
     measured = dict.fromkeys(str(row["system"]) for row in rows)
     named = dict.fromkeys([*map(str, report.settings.get("scorers", ())), *about])
-    sample = str(report.settings.get("sample_subset") or SAMPLE)
-    sheets = [_sheet(rows, subset) for subset in (sample, WHOLE)]
+    scorers = [name for name in named if name in measured]
+    sheets = [one for subset in (sample, WHOLE) if (one := _sheet(rows, subset)).tests]
     return Compared(
         rows=rows,
         about=about,
-        scorers=[name for name in named if name in measured],
-        sheets=[sheet for sheet in sheets if sheet.tests],
-        histograms=list(report.settings.get("histograms", ())),
+        scorers=scorers,
+        sheets=[one for one in sheets if not (scorers and set(scorers).isdisjoint(one.systems))],
+        histograms=spread,
     )
 
 

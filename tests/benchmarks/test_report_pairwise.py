@@ -200,6 +200,18 @@ def test_what_was_run_is_said(page: html.HtmlElement) -> None:
     assert _cells(_table(page, "Beside the paper"), "cue-min-idf")["paper"] == "0.577"
 
 
+def test_who_ran_out_of_time_is_not_set_beside_whole_tests(page: html.HtmlElement, report: Report) -> None:
+    """Its few groups are no figure of all of them; what it read of the sample is one, and the lack is told."""
+    assert made.HOSTILE in _table(page, SAMPLE).text_content()
+    assert made.HOSTILE not in _table(page, WHOLE).text_content()
+    late = [{"kind": "not_scored", "system": name} for name in report.settings["scorers"]]
+    found = compared(replace(report, failures=late))
+    assert [sheet.subset for sheet in found.sheets] == [made.SAMPLE]
+    whole = [row for row in report.rows if row.get("subset") != made.SAMPLE]
+    alone = replace(report, failures=late, rows=whole)
+    assert [sheet.subset for sheet in compared(alone).sheets] == ["all"]
+
+
 def test_the_command_repeats_the_run(report: Report) -> None:
     """File names that a shell would split are quoted; folders of the machine stay out."""
     command = pairwise_command(report)
