@@ -6,11 +6,14 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..contrasts.build import ADDITIONS
 from ..output import Report
 
 _NUMBERS = (("limit", "--limit"), ("limit_lm", "--limit-lm"), ("minutes", "--minutes"))
 _FLAGS = (("held_out", "--held-out"), ("ablation", "--ablation"))
 _BUILT = (("corpus", "--corpus"), ("index", "--index"))
+_COUNTS = (("retrieval_limit", "--retrieval-limit", 100), ("additions", "--additions", ADDITIONS))
+"""With what the command line takes where they are not named."""
 
 
 def pairwise_command(report: Report) -> str:
@@ -25,7 +28,15 @@ def pairwise_command(report: Report) -> str:
     words += _repeated("--contrasts", settings.get("contrasts"))
     words += [word for key, option in _BUILT if build.get(key) for word in (option, str(build[key]))]
     words += _repeated("--construction", build.get("constructions"))
+    words += [
+        word
+        for key, option, usual in _COUNTS
+        if build.get(key) not in {None, usual}
+        for word in (option, str(build[key]))
+    ]
     words += ["--scorer", ",".join(map(str, settings.get("scorers", ())))]
+    weights: Mapping[str, str] = settings.get("weights") or {}
+    words += _repeated("--weights", [f"{name}={folder}" for name, folder in sorted(weights.items())])
     if any(settings.get("added", ())):
         words += ["--added", ",".join(map(str, settings["added"]))]
     for key, option in _NUMBERS:

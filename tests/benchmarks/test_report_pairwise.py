@@ -217,6 +217,11 @@ def test_the_command_repeats_the_run(report: Report) -> None:
     command = pairwise_command(report)
     assert command.startswith("python -m benchmarks pairwise --contrasts 'a b.contrasts.jsonl.gz' --scorer ")
     assert command.endswith("--added 0,5,20 --limit-lm 40 --held-out --seed 7 --html report.html")
+    more = {"weights": {"crag evaluator": "crag"}, "build": {"retrieval_limit": 30, "additions": 20}}
+    command = pairwise_command(replace(report, settings={**report.settings, **more}))
+    assert "--retrieval-limit 30 --scorer" in command
+    assert "--weights 'crag evaluator=crag' --added" in command
+    assert "--additions" not in command
 
 
 def test_what_is_absent_is_said_with_the_option_that_gives_it(report: Report) -> None:

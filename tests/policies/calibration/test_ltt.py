@@ -73,9 +73,9 @@ def test_too_few_groups_certify_nothing_and_more_would() -> None:
     assert few.parameter is None
     assert few.groups_needed is not None
     assert 15 < few.groups_needed < 400
-    samples = [pairs(few.groups_needed, seed=100 + seed, gain=5.0) for seed in range(5)]
+    samples = [pairs(few.groups_needed, seed=100 + seed, gain=5.0) for seed in range(8)]
     many = [control_risk(sample, threshold, alpha=0.2, delta=0.05) for sample in samples]
-    assert sum(one.parameter is not None for one in many) >= 3
+    assert sum(one.parameter is not None for one in many) >= 4
 
 
 def test_what_is_asked_for_must_mean_something() -> None:
