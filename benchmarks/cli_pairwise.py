@@ -44,9 +44,9 @@ def pairwise(
         str,
         typer.Option(
             "--scorer",
-            help="Separated by commas: rinse-small, the name of a rival, package.module:factory; rivals: all of "
-            "them that run here; all: ours and those. The first one is the reference of differences; empty: cues "
-            "only.",
+            help="Separated by commas: rinse-small, the name of a rival, sufficient-context@endpoint (docs/llm.md), "
+            "package.module:factory; rivals: all of them that run here; all: ours and those. The first one is the "
+            "reference of differences; empty: cues only.",
         ),
     ] = "rinse-small",
     limit_lm: Annotated[

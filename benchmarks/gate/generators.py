@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from agent.blocking import run_blocking
-from agent.config import load_settings
-from agent.llm.ask import without_thought
-from agent.llm.client import ChatClient, Message
+from agent.llm.chat_generator import ChatGenerator
 from agent.llm.endpoint import Endpoint
 from rinse.local_generator import LocalGenerator
 
+from ..endpoints import named_endpoint
 from .prompt import MAX_TOKENS
-
-ENDPOINT = "endpoint"
-"""Names the model under [llm]; `endpoint:MODEL` another one of the same server."""
 
 
 class Replier(Protocol):
@@ -53,12 +47,10 @@ def choose(name: str) -> Choice:
         BackboneError: the model is not on this machine; the message says what to install.
         ConfigError: no endpoint is set under [llm], or one that cannot work.
     """
-    kind, colon, model = name.partition(":")
-    if kind == ENDPOINT:
-        found = load_settings({"llm": {"model": model}} if colon else None).llm.endpoint()
-        endpoint = replace(found, attempts=1)  # a pause between attempts would be counted as the model's time
-        digest = hashlib.sha256(f"{endpoint.url}\n{endpoint.model}".encode()).hexdigest()
-        return Choice(name=endpoint.model, fingerprint=digest, make=partial(EndpointReplier, endpoint))
+    endpoint = named_endpoint(name)
+    if endpoint is not None:
+        fingerprint = ChatGenerator(endpoint).fingerprint
+        return Choice(name=endpoint.model, fingerprint=fingerprint, make=partial(EndpointReplier, endpoint))
     local = LocalGenerator.named(name)
     return Choice(name=local.name, fingerprint=local.fingerprint, make=partial(LocalReplier, name))
 
@@ -87,15 +79,8 @@ class EndpointReplier:
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._client = ChatClient(endpoint)
+        self._model = ChatGenerator(endpoint)
 
     def reply(self, user: str) -> str:
         """See `Replier.reply`; what the model thinks before it speaks is left out."""
-        return without_thought(run_blocking(self._ask(user)))
-
-    async def _ask(self, user: str) -> str:
-        try:
-            reply = await self._client.chat([Message(role="user", content=user)], max_tokens=MAX_TOKENS)
-        finally:
-            await self._client.aclose()
-        return reply.text
+        return self._model.generate(user, max_tokens=MAX_TOKENS).text

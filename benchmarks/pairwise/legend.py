@@ -34,4 +34,5 @@ def _row(one: System, status: str) -> Row:
         "cost": one.cost or None,
         "missing": ", ".join(one.missing) or None,
     }
-    return row | TABLE_4[one.name].row() if one.name in TABLE_4 else row
+    printed = TABLE_4.get(one.name.partition("@")[0])
+    return row if printed is None else row | printed.row()

@@ -10,16 +10,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
+from agent.llm.chat_generator import ChatGenerator
+from agent.llm.endpoint import Endpoint
 from retrieval.index.encoder import DEFAULT_ENCODER
 from rinse import SufficiencyScorer
 from rinse.baselines.catalog import ENTRIES, rival
 from rinse.baselines.rival import Parts, Reads, Rival
+from rinse.baselines.sufficient_context import SufficientContextScorer
 
+from ..endpoints import ENDPOINT, named_endpoint
 from ..errors import SettingsError
 
 REFERENCE = "rinse-small"
 SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
 """Names that `resolve` knows without a module."""
+ASKED = "sufficient-context"
+"""The rival that works with any generator: `sufficient-context@endpoint` asks the model under [llm], and
+`sufficient-context@endpoint:MODEL` another one of its server."""
 RIVALS = "rivals"
 """Stands for all rivals whose weights are on this machine."""
 EVERY = "all"
@@ -95,7 +102,11 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
     Raises:
         SettingsError: there is no such scorer, or the factory cannot be imported.
         BackboneCorruptError: weights are on this machine and cannot be read.
+        ConfigError: no endpoint is set under [llm], or one that cannot work.
     """
+    method, _, behind = name.partition("@")
+    if method == ASKED and (endpoint := named_endpoint(behind)) is not None:
+        return _asked_system(name, endpoint)
     for one in ENTRIES:
         if one.name == name:
             return _rival_system(one, weights)
@@ -112,7 +123,8 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
     if not colon or not module or not attribute:
         raise SettingsError(
             f"Unknown scorer {name!r}. Known: {', '.join(SHIPPED)}; {EVERY} or {RIVALS} for those that run here; "
-            "your own is named package.module:factory. Cues stand in every table and need not be named."
+            f"{ASKED}@{ENDPOINT} for a model behind an endpoint; your own is named package.module:factory. Cues "
+            "stand in every table and need not be named."
         )
     _factory(module, attribute)
     return System(name=name, make=partial(_make_own, module, attribute), title=name)
@@ -160,6 +172,24 @@ def _rival_system(one: Rival, weights: Weights) -> System:
         cost=one.cost,
         missing=one.missing(parts),
     )
+
+
+def _asked_system(name: str, endpoint: Endpoint) -> System:
+    about = rival(ASKED)
+    return System(
+        name=name,
+        make=partial(_make_asked, endpoint),
+        fitted=False,
+        sampled=True,
+        title=about.title,
+        source=about.source,
+        backbone=endpoint.model,
+        cost="one call of the endpoint, up to 12 tokens decoded",
+    )
+
+
+def _make_asked(endpoint: Endpoint, _: str | None) -> SufficiencyScorer:
+    return SufficientContextScorer(ChatGenerator(endpoint))
 
 
 def _make_rival(name: str, weights: Weights, _: str | None) -> SufficiencyScorer:
