@@ -44,7 +44,7 @@ def pairwise(
         str,
         typer.Option(
             "--scorer",
-            help="Separated by commas: rinse-small, the name of a rival, sufficient-context@endpoint (docs/llm.md), "
+            help="Separated by commas: rinse-small, the name of a rival, sufficient-context@endpoint, "
             "package.module:factory; rivals: all of them that run here; all: ours and those. The first one is the "
             "reference of differences; empty: cues only.",
         ),
