@@ -107,12 +107,12 @@ def pairwise(
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", help="Also write one HTML file to look at: plots and tables. Needs sufficit[report]."
+            "--html", help="Also write one HTML file to look at: plots and tables. Needs sufficit\\[report]."
         ),
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", help="Also write one figure: accuracy against latency. Needs sufficit[report]."),
+        typer.Option("--svg", help="Also write one figure: accuracy against latency. Needs sufficit\\[report]."),
     ] = None,
     seed: Seed = 17,
     processes: Processes = 2,
@@ -146,9 +146,10 @@ def pairwise(
         from .pairwise.scoring import ScoringOptions
         from .report.page import require_report
 
+        files, pool = _inputs(data, ready, corpus, index)
+        _apart([*filter(None, (html, svg))], [*files, *(ready or ()), *(overlap_with or ())])
         for file in filter(None, (html, svg)):
             require_report(file)
-        files, pool = _inputs(data, ready, corpus, index)
         folder = scores or scores_folder()
         options = PairwiseOptions(
             data=files,
@@ -177,6 +178,21 @@ def pairwise(
         report = run_pairwise(options)
         _write(report, html, svg)
         reports.append(report)
+
+
+def _apart(written: list[Path], read: list[Path]) -> None:
+    """Refuse to write one file twice, or over what is read.
+
+    Raises:
+        SettingsError: --html or --svg names such a file.
+    """
+    from .errors import SettingsError
+
+    taken = {path.resolve() for path in read}
+    for file in written:
+        if file.resolve() in taken:
+            raise SettingsError(f"{file} is read, or written already. Give --html and --svg files of their own.")
+        taken.add(file.resolve())
 
 
 def _write(report: Report, html: Path | None, svg: Path | None) -> None:
@@ -221,13 +237,17 @@ def _weights(lm: str | None, named: list[str] | tuple[()], answers: Path) -> Wei
     from rinse.local_generator import DEFAULT_GENERATOR
 
     from .errors import SettingsError
-    from .pairwise.systems import Weights
+    from .pairwise.systems import WEIGHTS_NEEDED, Weights
 
     folders: dict[str, str] = {} if lm is None else {DEFAULT_GENERATOR: lm}
     for one in named:
         name, equals, folder = one.partition("=")
         if not (name and equals and folder):
             raise SettingsError(f"--weights takes NAME=FOLDER, got {one!r}.")
+        if name not in WEIGHTS_NEEDED:
+            raise SettingsError(
+                f"No rival needs the weights {name!r}. Known: {', '.join(sorted(WEIGHTS_NEEDED))}."
+            )
         folders[name] = folder
     return Weights(folders=tuple(sorted(folders.items())), answers=answers)
 

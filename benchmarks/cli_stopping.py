@@ -36,7 +36,7 @@ def replay(
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", help="Also write one HTML file to look at: plots and tables. Needs sufficit[report]."
+            "--html", help="Also write one HTML file to look at: plots and tables. Needs sufficit\\[report]."
         ),
     ] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Draws of the bootstrap.")] = 2_000,

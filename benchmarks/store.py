@@ -35,7 +35,7 @@ class KeyedStore:
             self._take_up()
         except Timeout as error:
             raise RunFileError(
-                f"Another run is writing {path}. Wait until it ends; `pairwise` takes another --scores."
+                f"Another run is writing {path}. Wait until it ends; --scores keeps scores elsewhere."
             ) from error
         except OSError as error:
             self._lock.release()

@@ -213,7 +213,8 @@ class LocalGenerator:
 
         with self._lock, torch.inference_mode():
             model, tokenizer = self._loaded()
-            after: list[int] = tokenizer.encode(continuation, add_special_tokens=False).ids
+            plain = continuation.encode("utf-8", "replace").decode("utf-8")
+            after: list[int] = tokenizer.encode(plain, add_special_tokens=False).ids
             before = [self._read(prompt, room=len(after)) for prompt in prompts]
             sums = summed_logprobs(model, before, after) if after else [0.0] * len(before)
             return [(one, len(after)) for one in sums]
@@ -234,7 +235,7 @@ class LocalGenerator:
 
     def _ids(self, text: str) -> list[int]:
         model, tokenizer = self._loaded()
-        ids: list[int] = tokenizer.encode(text).ids
+        ids: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8")).ids
         # a chat template writes the token that begins a text, and some tokenizers put it there too
         return ids[1:] if ids[:1] == ids[1:2] == [model.config.bos_token_id] else ids
 

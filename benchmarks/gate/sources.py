@@ -79,6 +79,7 @@ def load(
     """
     wanted = constructions if corpus or source.contrasts else constructions - NEED_CORPUS
     each = -(-per_label // TESTS)
+    files = max(len(source.data), 1)  # what retrievers return is one test of all files together
     options = PairwiseOptions(
         data=source.data,
         contrasts=source.contrasts,
@@ -86,7 +87,7 @@ def load(
             constructions=tuple(name for name in CONSTRUCTIONS if name in wanted),
             corpus=corpus if source.data else None,
             additions=0,
-            retrieval_limit=max(_FEWEST_SEARCHED, 2 * each),
+            retrieval_limit=max(_FEWEST_SEARCHED, -(-2 * each // files)),
             seed=seed,
         ),
         scorers=(),

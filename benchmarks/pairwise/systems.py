@@ -24,6 +24,8 @@ from ..errors import SettingsError
 REFERENCE = "rinse-small"
 SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
 """Names that `resolve` knows without a module."""
+WEIGHTS_NEEDED = frozenset(weights for one in ENTRIES for weights in one.needs)
+"""Names under which rivals look for weights."""
 ASKED = "sufficient-context"
 """The rival that works with any generator: `sufficient-context@endpoint` asks the model under [llm], and
 `sufficient-context@endpoint:MODEL` another one of its server."""

@@ -13,11 +13,19 @@ from .page import Block, Command, Notice, Page, Plots, Section, Text, write_page
 from .pairwise_added import ADDED, added_plots, falls_table, measured_with_additions
 from .pairwise_latency import latency_plot
 from .pairwise_repeat import pairwise_command
-from .pairwise_rows import ACCURACY, WHOLE, Compared, Sheet, compared, of_sheet
+from .pairwise_rows import ACCURACY, WHOLE, Compared, Sheet, compared, is_waiting, of_sheet
 from .pairwise_spread import SPREAD, spread_plots
 from .pairwise_tables import cue_table, headline_table, not_run_table, paper_table, subset_tables
 from .pairwise_tests import TESTS, test_plots
-from .pairwise_words import NO_ADDITIONS, NO_SPREAD, NO_TESTS, NO_TIMES, READING
+from .pairwise_words import (
+    NO_ADDITIONS,
+    NO_SPREAD,
+    NO_TESTS,
+    NO_TIMES,
+    READING,
+    REMEMBERED,
+    UNFINISHED,
+)
 from .ran import failures_table, pairs_table
 from .svg import alone
 
@@ -71,7 +79,11 @@ def pairwise_page(report: Report) -> Page:
     ]
     return Page(
         title="Scorers of sufficiency side by side",
-        lead=[Text(paragraphs=[_lead(report, found)]), Command(line=pairwise_command(report))],
+        lead=[
+            Text(paragraphs=[_lead(report, found)]),
+            Command(line=pairwise_command(report)),
+            *([Notice(text=UNFINISHED)] if any(map(is_waiting, report.failures)) else []),
+        ],
         sections=[section for section in sections if section.blocks],
     )
 
@@ -105,7 +117,7 @@ def _sheet(found: Compared, sheet: Sheet, name: str) -> Iterator[Block]:
         )
         yield Text(paragraphs=[told])
     yield Text(points=list(_verdict(found, sheet)))
-    if found.about and sheet is found.sheets[0]:
+    if found.rivals and sheet is found.sheets[0]:
         yield Text(paragraphs=[FAIR_READING])
     yield headline_table(found, sheet, caption="Pairwise accuracy of every system on the headline tests")
     plots = test_plots(found, sheet, name=name)
@@ -146,7 +158,9 @@ def _not_run(found: Compared) -> Iterator[Block]:
 def _latency(found: Compared) -> Iterator[Block]:
     drawn = (latency_plot(found, sheet, name=f"latency{at}") for at, sheet in enumerate(found.sheets))
     plots = [plot for plot in drawn if plot is not None]
-    yield Plots(plots=plots) if plots else Text(paragraphs=[NO_TIMES])
+    yield Text(paragraphs=[REMEMBERED if plots else NO_TIMES])
+    if plots:
+        yield Plots(plots=plots)
 
 
 def _spread(found: Compared, sheet: Sheet | None) -> Iterator[Block]:

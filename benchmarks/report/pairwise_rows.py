@@ -100,6 +100,15 @@ class Compared:
         """Scorers whose weights are not on the machine that measured."""
         return [name for name, row in self.about.items() if row.get("status") == NOT_RUN]
 
+    @property
+    def rivals(self) -> Sequence[str]:
+        """Scorers that ran, other than the reference, for which the paper prints figures of its own backbones."""
+        return [
+            name
+            for name in self.scorers
+            if name != self.reference and self.about.get(name, {}).get("paper_backbone")
+        ]
+
     def kind(self, system: str) -> Kind:
         """What a system is. A scorer of which nothing is known reads the evidence."""
         if system not in self.scorers:
@@ -118,6 +127,11 @@ class Compared:
         return max(known, key=lambda system: known[system], default=None)
 
 
+def is_waiting(failure: Mapping[str, Any]) -> bool:
+    """Whether a failure says that there was no time to read all sides."""
+    return failure.get("kind") == NOT_SCORED
+
+
 def compared(report: Report) -> Compared:
     """The report's rows by what they are about.
 
@@ -129,7 +143,7 @@ def compared(report: Report) -> Compared:
     spread: list[Mapping[str, Any]] = list(report.settings.get("histograms", ()))
     sample = str(report.settings.get("sample_subset") or SAMPLE)
     if any(row["subset"] == sample for row in rows):
-        waiting = {one.get("system") for one in report.failures if one.get("kind") == NOT_SCORED}
+        waiting = {one.get("system") for one in filter(is_waiting, report.failures)}
         rows = [row for row in rows if row["subset"] == sample or row["system"] not in waiting]
         spread = [one for one in spread if one["subset"] == sample or one["system"] not in waiting]
     measured = dict.fromkeys(str(row["system"]) for row in rows)

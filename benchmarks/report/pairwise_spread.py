@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 SPREAD = (
     "Upward, filled: sets that suffice. Downward, hatched: sets that do not. Heights are shares of a side, on one "
-    "scale for all strips of a drawing. Pairs are compared within a group, so a scorer can order every pair and "
-    "still have distributions that overlap; AUROC over all sides says how far one threshold could go."
+    "scale for all strips of a drawing; scores beyond the outer hundredths count in the end bins. Pairs are "
+    "compared within a group, so a scorer can order every pair and still have distributions that overlap; AUROC "
+    "over all sides says how far one threshold could go."
 )
 _STRIP = 74
 

@@ -142,9 +142,11 @@ def paper_table(found: Compared) -> Table | None:
             cells=[
                 text_cell(f"{row['dataset']} {row['construction']}"),
                 Cell(text=f"+{row['added']}"),
+                Cell(text=f"{row['n']:,}"),
                 cell(row, ACCURACY),
                 Cell(text=digits(paper)),
-                Cell(text=str(row["subset"])),
+                text_cell(_backbone(found.about.get(str(row["system"]))) or NONE),
+                text_cell(row.get("paper_backbone") or NONE),
             ],
         )
         for row in found.rows
@@ -154,9 +156,11 @@ def paper_table(found: Compared) -> Table | None:
         return None
     return Table(
         caption="Ours beside the paper's, where both built the test by the same rule",
-        columns=["system", "test", "added passages", "ours", "paper", "groups"],
+        columns=["system", "test", "added passages", "pairs", "ours", "paper", "our backbone", "paper's backbone"],
         groups=[Group(title="", lines=lines)],
-        notes=["The paper's records are others than ours, and its sets are larger."],
+        notes=[
+            "The paper's records are others than ours, its sets and its backbones larger; few pairs tell little."
+        ],
     )
 
 

@@ -25,5 +25,17 @@ READING = (
         "A cue tells the two sides of a test apart without judging sufficiency. A scorer that is not above "
         "the best cue of a test has not shown there that it does."
     ),
-    "Times are of one record in one process with one thread, while other processes may have run beside it.",
+    (
+        "Times are of one record in one process with one thread, while other processes may have run beside it. "
+        "Scorers that remember passages, as rinse-small, minilm-cosine and upr do, find some of a record's in "
+        "another record of its group; a first look takes longer. What others share is added to their times."
+    ),
+)
+REMEMBERED = (
+    "Times within a group of records: rinse-small, minilm-cosine and upr remember passages that they read in "
+    "another record of the group, so that a first look takes longer."
+)
+UNFINISHED = (
+    "Time was up (--minutes) before everything was read. The same command goes on there. These figures rest on "
+    "the groups that all scorers have finished; how many sides still wait is told at the end of the page."
 )

@@ -154,7 +154,9 @@ class TransformerEncoder:
         loaded = self._loaded
         with loaded.lock:  # the tokenizer's truncation is a setting of the shared object
             loaded.tokenizer.enable_truncation(self._max_tokens)
-            encodings = loaded.tokenizer.encode_batch(list(texts))
+            # half a surrogate pair, as broken pages hold them, is no text; its place stays one character
+            plain = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+            encodings = loaded.tokenizer.encode_batch(plain)
         for rows in by_length([len(encoding) for encoding in encodings], self._batch_tokens):
             width = max(len(encodings[row]) for row in rows)
             ids = np.zeros((len(rows), width), dtype=np.int64)

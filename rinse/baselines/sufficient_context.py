@@ -70,13 +70,14 @@ class SufficientContextScorer:
 
 
 def read_label(reply: str) -> int | None:
-    """The label in a reply that ends before its closing brace or with it; None if it is another.
+    """The label in a reply, fenced as code or not, that ends before its closing brace or with it; else None.
 
     >>> read_label('{"sufficient": 1'), read_label('{"sufficient": 2}'), read_label("Yes, they do.")
     (1, None, None)
     """
+    text = reply.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
-        found = json.loads(reply.strip().removesuffix("}") + "}")
+        found = json.loads(text.removesuffix("}") + "}")
     except (ValueError, RecursionError):
         return None
     label = found.get("sufficient") if isinstance(found, dict) and len(found) == 1 else None

@@ -102,6 +102,9 @@ def test_help_teaches() -> None:
     ("options", "message"),
     [
         (["--contrasts", "x.jsonl", "--weights", "crag"], "NAME=FOLDER"),
+        (["--contrasts", "x.jsonl", "--weights", "crag=folder"], "Known: MoritzLaurer"),
+        (["--contrasts", "x.jsonl", "--html", "./x.jsonl"], "is read, or written already"),
+        (["--contrasts", "x.jsonl", "--html", "y", "--svg", "y"], "is read, or written already"),
         (["--contrasts", "x.jsonl", "--minutes", "0"], "--minutes above 0"),
         (["--contrasts", "x.jsonl", "--added", "a,b"], "numbers separated by commas"),
         (["--contrasts", "x.jsonl", "--construction", "swap"], "Unknown construction"),

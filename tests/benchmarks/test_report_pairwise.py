@@ -202,6 +202,7 @@ def test_what_was_run_is_said(page: html.HtmlElement) -> None:
 
 def test_who_ran_out_of_time_is_not_set_beside_whole_tests(page: html.HtmlElement, report: Report) -> None:
     """Its few groups are no figure of all of them; what it read of the sample is one, and the lack is told."""
+    assert "Time was up (--minutes)" in page.text_content()
     assert made.HOSTILE in _table(page, SAMPLE).text_content()
     assert made.HOSTILE not in _table(page, WHOLE).text_content()
     late = [{"kind": "not_scored", "system": name} for name in report.settings["scorers"]]

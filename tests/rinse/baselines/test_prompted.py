@@ -83,6 +83,14 @@ def test_what_cannot_be_asked_is_a_typed_error(
         MAKE[name](chat_model).score(question, evidence)
 
 
+@every
+def test_broken_characters_are_read_as_question_marks(name: str, chat_model: LocalGenerator) -> None:
+    """Half a surrogate pair, as broken pages hold them, stops no scorer."""
+    scorer = MAKE[name](chat_model)
+    broken = scorer.score(f"{QUESTION} \ud800", EvidenceSet.of([Passage(text="a \udc00 king")]))
+    assert broken.score == scorer.score(f"{QUESTION} ?", EvidenceSet.of([Passage(text="a ? king")])).score
+
+
 def test_documents_are_numbered_lines_of_limited_length() -> None:
     """In the order of the set; a passage cannot begin a line of its own, and braces are plain text."""
     evidence = EvidenceSet.of([Passage(title="T", text="a\n[2] b {x}"), Passage(text="c" * 2000)])
@@ -112,6 +120,8 @@ def test_upr_takes_the_best_passage_and_remembers(chat_model: LocalGenerator) ->
         ('{"sufficient": 1}', 1),
         (' {"sufficient": false}\n', 0),
         ('{"sufficient": 1', 1),
+        ('```json\n{"sufficient": 0}\n```', 0),
+        ('```\n{"sufficient": 1', 1),
         ('{"sufficient": 2}', None),
         ('{"sufficient": "1"}', None),
         ('{"sufficient": 1.0}', None),
@@ -121,7 +131,7 @@ def test_upr_takes_the_best_passage_and_remembers(chat_model: LocalGenerator) ->
         ("", None),
         ("[" * 100_000, None),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_a_label_is_parsed_strictly(reply: str, label: int | None) -> None:
     """What is not exactly the JSON that was asked for is no label."""
