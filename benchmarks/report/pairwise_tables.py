@@ -28,7 +28,7 @@ _PAPER = (
 
 
 def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
-    """Every system on every headline test, their mean and worst, times, and the paper's figures."""
+    """Mean and worst of every system, times, the paper's figures, and every headline test."""
     summary: list[tuple[str, Mapping[str, Row]]] = [("mean ↑", sheet.mean), ("worst ↑", sheet.worst)]
     columns = [*summary, *((test.counted, test.rows) for test in sheet.tests)]
     best = [_best(rows) for _, rows in columns]
@@ -42,9 +42,9 @@ def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
             cells=[
                 *_marked(system, columns[:2], best[:2]),
                 cell(sheet.mean.get(system), "difference"),
+                *(_times(sheet.mean.get(system)) if timed else []),
                 *_papers(found.about.get(system)),
                 *_marked(system, columns[2:], best[2:]),
-                *(_times(sheet.mean.get(system)) if timed else []),
             ],
         )
         for system in sheet.systems
@@ -55,9 +55,9 @@ def headline_table(found: Compared, sheet: Sheet, *, caption: str) -> Table:
             "system, backbone",
             *(title for title, _ in columns[:2]),
             f"mean minus {reference}’s",
+            *(["ms, median ↓", "ms, 95th percentile ↓", "records a second ↑"] if timed else []),
             *_PAPERS,
             *(title for title, _ in columns[2:]),
-            *(["ms, median ↓", "ms, 95th percentile ↓", "records a second ↑"] if timed else []),
         ],
         groups=[
             Group(title=title, lines=mine)
