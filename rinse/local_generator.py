@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.backbones import Backbone, find_backbone
 from retrieval.errors import BackboneCorruptError
+from retrieval.text import encodable
 
 from .chat_template import ChatTemplate, find_template, read_template
 from .completion_text import generated, until
@@ -213,7 +214,7 @@ class LocalGenerator:
 
         with self._lock, torch.inference_mode():
             model, tokenizer = self._loaded()
-            plain = continuation.encode("utf-8", "replace").decode("utf-8")
+            plain = encodable(continuation)
             after: list[int] = tokenizer.encode(plain, add_special_tokens=False).ids
             before = [self._read(prompt, room=len(after)) for prompt in prompts]
             sums = summed_logprobs(model, before, after) if after else [0.0] * len(before)
@@ -235,7 +236,7 @@ class LocalGenerator:
 
     def _ids(self, text: str) -> list[int]:
         model, tokenizer = self._loaded()
-        ids: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8")).ids
+        ids: list[int] = tokenizer.encode(encodable(text)).ids
         # a chat template writes the token that begins a text, and some tokenizers put it there too
         return ids[1:] if ids[:1] == ids[1:2] == [model.config.bos_token_id] else ids
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from agent.llm.chat_generator import ChatGenerator
-from agent.llm.endpoint import Endpoint
 from retrieval.index.encoder import DEFAULT_ENCODER
 from rinse import SufficiencyScorer
 from rinse.baselines.catalog import ENTRIES, rival
 from rinse.baselines.rival import Parts, Reads, Rival
-from rinse.baselines.sufficient_context import SufficientContextScorer
 
-from ..endpoints import ENDPOINT, named_endpoint
 from ..errors import SettingsError
+
+if TYPE_CHECKING:
+    from agent.llm.endpoint import Endpoint
 
 REFERENCE = "rinse-small"
 SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
@@ -106,9 +105,13 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
         BackboneCorruptError: weights are on this machine and cannot be read.
         ConfigError: no endpoint is set under [llm], or one that cannot work.
     """
-    method, _, behind = name.partition("@")
-    if method == ASKED and (endpoint := named_endpoint(behind)) is not None:
-        return _asked_system(name, endpoint)
+    method, at, behind = name.partition("@")
+    if at and method == ASKED:
+        from ..endpoints import named_endpoint  # the endpoint's client is loaded where one is asked for
+
+        endpoint = named_endpoint(behind)
+        if endpoint is not None:
+            return _asked_system(name, endpoint)
     for one in ENTRIES:
         if one.name == name:
             return _rival_system(one, weights)
@@ -125,7 +128,7 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
     if not colon or not module or not attribute:
         raise SettingsError(
             f"Unknown scorer {name!r}. Known: {', '.join(SHIPPED)}; {EVERY} or {RIVALS} for those that run here; "
-            f"{ASKED}@{ENDPOINT} for a model behind an endpoint; your own is named package.module:factory. Cues "
+            f"{ASKED}@endpoint for a model behind an endpoint; your own is named package.module:factory. Cues "
             "stand in every table and need not be named."
         )
     _factory(module, attribute)
@@ -191,6 +194,9 @@ def _asked_system(name: str, endpoint: Endpoint) -> System:
 
 
 def _make_asked(endpoint: Endpoint, _: str | None) -> SufficiencyScorer:
+    from agent.llm.chat_generator import ChatGenerator
+    from rinse.baselines.sufficient_context import SufficientContextScorer
+
     return SufficientContextScorer(ChatGenerator(endpoint))
 
 

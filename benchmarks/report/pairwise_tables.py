@@ -170,14 +170,15 @@ def cue_table(found: Compared) -> Table | None:
     cues = dict.fromkeys(system for test in tests for system in test.rows if found.kind(system) == "cue")
     if not cues:
         return None
-    shown = [*cues, *({found.reference} & {system for test in tests for system in test.rows})]
+    measured = any(found.reference in test.rows for test in tests)
+    shown = [*cues, *([found.reference] if found.reference and measured else [])]
     strongest = [found.best_cue(test) for test in tests]
     lines = [
         Line(
-            name=str(system),
+            name=system,
             strong=system == found.reference,
             cells=[
-                cell(test.rows.get(str(system)), ACCURACY, best=system == top)
+                cell(test.rows.get(system), ACCURACY, best=system == top)
                 for test, top in zip(tests, strongest, strict=True)
             ],
         )

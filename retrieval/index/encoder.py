@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..backbones import WEIGHTS, Backbone, find_backbone
 from ..errors import BackboneCorruptError
+from ..text import encodable
 from .bert import BertEncoder
 
 if TYPE_CHECKING:
@@ -154,9 +155,7 @@ class TransformerEncoder:
         loaded = self._loaded
         with loaded.lock:  # the tokenizer's truncation is a setting of the shared object
             loaded.tokenizer.enable_truncation(self._max_tokens)
-            # half a surrogate pair, as broken pages hold them, is no text; its place stays one character
-            plain = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-            encodings = loaded.tokenizer.encode_batch(plain)
+            encodings = loaded.tokenizer.encode_batch([encodable(text) for text in texts])
         for rows in by_length([len(encoding) for encoding in encodings], self._batch_tokens):
             width = max(len(encodings[row]) for row in rows)
             ids = np.zeros((len(rows), width), dtype=np.int64)

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from retrieval.backbones import find_backbone
 from retrieval.errors import BackboneCorruptError
 from rinse.errors import ScoreError
 from rinse.generator import Generator
 from rinse.local_generator import LocalGenerator
+from tests.tiny_llama import write_llama_for
 
 
 @pytest.fixture(scope="module")
@@ -23,25 +24,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_backbone: Path) -> Pat
     from tokenizers import Tokenizer
     from tokenizers.processors import TemplateProcessing
 
-    made = tmp_path_factory.mktemp("tiny-llama")
     tokenizer = Tokenizer.from_file(str(tiny_backbone / "tokenizer.json"))
     tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B")
-    tokenizer.save(str(made / "tokenizer.json"))
-    torch.manual_seed(3)
-    config = LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-        bos_token_id=2,
-        eos_token_id=3,
-        pad_token_id=0,
-        initializer_range=0.5,
-    )
-    LlamaForCausalLM(config).save_pretrained(made)
-    return made
+    return write_llama_for(tokenizer, tmp_path_factory.mktemp("tiny-llama"), reads=64, seed=3)
 
 
 @pytest.fixture(scope="module")
