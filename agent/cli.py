@@ -163,6 +163,12 @@ def score(
     passages: Annotated[
         Path, typer.Option(help="File of passages, one JSON object or text a line; also .gz, .bz2 or /dev/stdin.")
     ],
+    odds: Annotated[
+        bool,
+        typer.Option(
+            "--odds", help="Log-odds that they suffice, to compare questions, in place of the ranking score."
+        ),
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Score whether a question plus passages suffice, and say which part of the question is uncovered.
@@ -173,22 +179,26 @@ def score(
     id) are read as chunks of one document.
 
     The score sums readers that have mean 0 and deviation 1 over the sets that the profile was fitted on: 0 is the
-    average of those, more is more sufficient. It is no probability.
+    average of those, more is more sufficient. It is no probability, and it is made to order sets of one question.
+
+    With --odds the score compares questions, for one threshold over all of them: the natural logarithm of the
+    odds that the passages suffice, as fitted where half of the sets did. 0 is even, 1 about three to one.
 
     Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
     """
-    from rinse import RinseScorer
+    from rinse import OddsScorer, RinseScorer
 
     from .passage_file import read_passages
     from .wire import sufficiency_json
 
     question = _asked(question)
     evidence = read_passages(passages)
-    sufficiency = RinseScorer.small().score(question, evidence)
+    scorer = OddsScorer.small() if odds else RinseScorer.small()
+    sufficiency = scorer.score(question, evidence)
     if as_json:
         _print_json({"question": question, **(sufficiency_json(sufficiency) or {})})
         return
-    typer.echo(f"score     {sufficiency.score:.3f}")
+    typer.echo(f"{'log-odds' if odds else 'score':<10}{sufficiency.score:.3f}")
     typer.echo(f"passages  {sufficiency.passages}")
     for gap in sufficiency.gaps:
         typer.echo(f"gap       '{plain_line(gap.text)}' (coverage {gap.coverage:.2f})")

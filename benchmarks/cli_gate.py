@@ -22,8 +22,13 @@ def gate(
         ),
     ] = None,
     scorer: Annotated[
-        str, typer.Option("--scorer", help="What decides: rinse-small or any other scorer of `pairwise`.")
-    ] = "rinse-small",
+        str,
+        typer.Option(
+            "--scorer",
+            help="What decides: rinse-odds, which compares questions; rinse-small, which compares sets of one "
+            "question; or any other scorer of `pairwise`.",
+        ),
+    ] = "rinse-odds",
     records: Annotated[
         int, typer.Option("--records", help="Sufficient records, and as many insufficient ones. The paper: 300.")
     ] = 60,
@@ -55,7 +60,7 @@ def gate(
     ] = None,
     train_records: Annotated[
         int, typer.Option("--train-records", help="Records of each side that thresholds are chosen on.")
-    ] = 420,
+    ] = 540,
     folder: Annotated[
         Path, typer.Option("--folder", help="Where the files lie that are used unless others are given.")
     ] = Path("../shared/data"),
@@ -94,9 +99,9 @@ def gate(
     Each record is generated once: the gate only decides whether that reply counts, with its time, and its score's
     time is added to every record.
 
-    The threshold is the highest one that stops at most --loss of the sufficient records of training files, of
-    the record's own family; where that has none, of other families' sets of one passage or of several, as the
-    record is. Rows with split train say what to expect from it. Records that are judged never take part.
+    The threshold is the highest one that stops at most --loss of the sufficient records of training files: sets
+    of one passage or of several, as the record is, of its own family, or of others where that has none. Rows with
+    split train say what to expect from it. Records that are judged never take part.
 
     answers_prevented: of the answers on insufficient records; refusals_added: of the sufficient records;
     time_saved: of the generator's time, less the gate's own. Intervals are 95 %, by drawing whole groups again.

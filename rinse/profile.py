@@ -155,7 +155,7 @@ class Profile:
             ProfileError: a file is missing, too large, not the expected one, or does not hold what it should.
         """
         try:
-            settings = ProfileSettings.model_validate_json(_read(file, MAX_JSON_BYTES))
+            settings = ProfileSettings.model_validate_json(read_capped(file, MAX_JSON_BYTES))
         except ValidationError as error:
             raise ProfileError(f"{file} is no profile: {error}") from error
         return cls(settings=settings, idf=_read_idf(file.parent / settings.idf_file, settings.idf_sha256))
@@ -202,7 +202,12 @@ def _short(fingerprint: str) -> str:
     return f"{head[:8]}...{':' + rest if rest else ''}"
 
 
-def _read(file: Path, limit: int) -> bytes:
+def read_capped(file: Path, limit: int) -> bytes:
+    """A file that comes with the package or with a profile.
+
+    Raises:
+        ProfileError: it is missing or larger than `limit`.
+    """
     try:
         size = file.stat().st_size
         if size > limit:
@@ -220,7 +225,7 @@ def _read_idf(file: Path, sha256: str) -> NDArray[np.float32]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    content = _read(file, MAX_IDF_BYTES)
+    content = read_capped(file, MAX_IDF_BYTES)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise ProfileError(

@@ -93,7 +93,10 @@ class RinseScorer:
 
     def score(self, question: str, evidence: EvidenceSet) -> Sufficiency:
         """Score the set. See `SufficiencyScorer.score`."""
-        reading = self.read(question, evidence)
+        return self.judge(question, evidence, self.read(question, evidence))
+
+    def judge(self, question: str, evidence: EvidenceSet, reading: Reading) -> Sufficiency:
+        """What the profile makes of a reading of this question and this set. No model is run."""
         readers = tuple(self._corrected(name, reading) for name in self._profile.settings.readers)
         return Sufficiency(
             score=sum(reader.corrected for reader in readers),

@@ -14,11 +14,9 @@ from ..contrasts.model import Construction, Contrast, Side
 from ..datasets.families import family_of
 from ..pairwise.scoring import ScoreJob
 
-POOLED: frozenset[Construction] = frozenset({"retrieval", "made-swap"})
-"""Few groups of many datasets: all of them together are one test, as in `pairwise`."""
-
 Test: TypeAlias = tuple[str, Construction]
-"""Dataset, `pooled` for those of `POOLED`, and construction."""
+"""Dataset and construction. Few groups of many datasets are one test: retrieval pairs of all datasets (`pooled`,
+as in `pairwise`), swaps that we made of a family's."""
 K = TypeVar("K", str, Test)
 
 
@@ -67,8 +65,13 @@ class Drawn:
 
 def test_of(contrast: Contrast) -> Test:
     """The test that a contrast belongs to."""
-    pooled = contrast.construction in POOLED
-    return "pooled" if pooled else contrast.dataset, contrast.construction
+    match contrast.construction:
+        case "retrieval":
+            return "pooled", "retrieval"
+        case "made-swap":
+            return family_of(contrast.dataset), "made-swap"
+        case _:
+            return contrast.dataset, contrast.construction
 
 
 def draw_records(contrasts: Iterable[Contrast], per_label: int, *, seed: int) -> list[Drawn]:

@@ -9,6 +9,7 @@ from rinse.local_generator import DEFAULT_GENERATOR
 
 from ..errors import SettingsError
 from ..pairwise.run import scores_folder
+from ..pairwise.systems import ODDS
 from .sources import FOLDER, Source
 
 
@@ -21,7 +22,7 @@ class GateOptions:
     """
 
     generators: tuple[str, ...] = (DEFAULT_GENERATOR,)
-    scorer: str = "rinse-small"
+    scorer: str = ODDS
     judged: Source = field(default_factory=Source)
     training: Source = field(default_factory=Source)
     """Contrasts that thresholds are chosen on."""
@@ -31,7 +32,7 @@ class GateOptions:
     """Where contrasts that are built take near misses and retrieved sets from; None = that of `folder`."""
     records: int = 60
     """Of each label."""
-    train_records: int = 420
+    train_records: int = 540
     """Of each label."""
     loss: float = 0.08
     """Most of the sufficient training records that a threshold may stop."""

@@ -23,7 +23,7 @@ from .lines import GateFile
 from .options import GateOptions
 from .prompt import CHARACTERS, MAX_TOKENS, PROMPT_DIGEST, refuses
 from .rows import Case, gate_rows, training_rows
-from .sources import CORPUS, JUDGED, TRAINING, apart, load
+from .sources import CORPUS, JUDGED, TRAINING, TRAINING_TESTS, apart, load
 from .work import LaneOptions, reply_all, score_fresh
 
 _RULE = "the highest score below which at most `loss` of the sufficient training records lie, each test the same"
@@ -99,6 +99,7 @@ def _draw(options: GateOptions) -> _Records:
         HEADLINE | {"made-swap"},
         corpus=corpus,
         per_label=options.train_records,
+        tests=TRAINING_TESTS,
         seed=seed,
     )
     kept, left_out = apart(training.contrasts, judged.contrasts)

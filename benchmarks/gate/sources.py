@@ -22,6 +22,7 @@ TRAINING = (
     "hotpotqa_distractor.train",
     "2wikimultihopqa.train",
     "musique_ans.train",
+    "squad1.train",
     "multirc.train",
     "nq_open_oracle.dev",
     "qed_nq.dev",
@@ -30,9 +31,12 @@ TRAINING = (
     "drop_span.dev",
     "qamr.dev",
 )
-"""The files that the shipped profiles were fitted on; those named `dev` belong to families that are for that."""
+"""The files that the shipped profiles were fitted on, and SQuAD 1.1's, whose family is judged too; those named
+`dev` belong to families that are for that."""
 TESTS = 7
 """Between so many tests the records of the default files are shared."""
+TRAINING_TESTS = 9
+"""Those of the default training files: three families of swaps, and no question swap of annotators."""
 _FEWEST_GROUPS = 40
 _FEWEST_SEARCHED = 10
 
@@ -60,7 +64,13 @@ class Loaded:
 
 
 def load(
-    source: Source, constructions: frozenset[Construction], *, corpus: Path | None, per_label: int, seed: int
+    source: Source,
+    constructions: frozenset[Construction],
+    *,
+    corpus: Path | None,
+    per_label: int,
+    tests: int = TESTS,
+    seed: int,
 ) -> Loaded:
     """Read contrasts of these constructions, or build about as many as are needed.
 
@@ -72,13 +82,14 @@ def load(
         corpus: Where near misses and retrieved sets come from, where contrasts are built; None = without those
             that need one.
         per_label: Records of each label that will be drawn from them.
+        tests: Between so many tests these are shared.
         seed: Of every choice.
 
     Raises:
         DatasetError, CorpusError, IndexFolderError, BackboneError: an input cannot be used.
     """
     wanted = constructions if corpus or source.contrasts else constructions - NEED_CORPUS
-    each = -(-per_label // TESTS)
+    each = -(-per_label // tests)
     files = max(len(source.data), 1)  # what retrievers return is one test of all files together
     options = PairwiseOptions(
         data=source.data,

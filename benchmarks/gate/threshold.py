@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..datasets.families import left_out_with
@@ -34,9 +34,9 @@ class Ground:
 class Grounds:
     """For each record the training contrasts that its threshold is chosen on.
 
-    Those of its own family. Where it has none, and always with `held_out`, those of all families that share no
-    lineage with it: over sets of one passage where it holds one, else over sets of several: scores of the two lie
-    apart.
+    Over sets of one passage where it holds one, else over sets of several, for scores of the two lie apart: those
+    of its own family; where there are none, and always with `held_out`, those of all families that share no
+    lineage with it.
 
     Args:
         training: Records of training files.
@@ -46,23 +46,20 @@ class Grounds:
     def __init__(self, training: Sequence[Drawn], *, held_out: bool) -> None:
         self._training = training
         self._held_out = held_out
-        self._families = frozenset(one.family for one in training)
 
     def of(self, record: Drawn) -> Ground:
         """The ground of a record; records with equal names share it."""
         family = record.family
-        if family in self._families and not self._held_out:
-            return self._ground(family, None, (one for one in self._training if one.family == family))
-        strangers = [one for one in self._training if one.family not in left_out_with(family)]
         size = "one passage" if record.single else "several passages"
-        return self._ground(
-            f"all but {family}, {size}",
-            family if self._held_out else None,
-            (one for one in strangers if one.single == record.single),
+        alike = [one for one in self._training if one.single == record.single]
+        own = tuple(one for one in alike if one.family == family)
+        if own and not self._held_out:
+            return Ground(name=f"{family}, {size}", without=None, training=own)
+        return Ground(
+            name=f"all but {family}, {size}",
+            without=family if self._held_out else None,
+            training=tuple(one for one in alike if one.family not in left_out_with(family)),
         )
-
-    def _ground(self, name: str, without: str | None, training: Iterable[Drawn]) -> Ground:
-        return Ground(name=name, without=without, training=tuple(training))
 
 
 def threshold(points: Sequence[Point], *, loss: float) -> float | None:

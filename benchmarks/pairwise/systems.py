@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from agent.llm.endpoint import Endpoint
 
 REFERENCE = "rinse-small"
+ODDS = "rinse-odds"
+"""Ours with the head that compares questions; no part of `all`, whose tables compare sets of one question."""
 SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
 """Names that `resolve` knows without a module."""
 WEIGHTS_NEEDED = frozenset(weights for one in ENTRIES for weights in one.needs)
@@ -124,12 +126,21 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
             backbone=DEFAULT_ENCODER,
             cost="one encoder pass for new passages, nothing decoded",
         )
+    if name == ODDS:
+        return System(
+            name=name,
+            make=_make_odds,
+            title="RINSE, log-odds over questions",
+            source="this framework",
+            backbone=DEFAULT_ENCODER,
+            cost="one encoder pass for new passages, nothing decoded",
+        )
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
         raise SettingsError(
-            f"Unknown scorer {name!r}. Known: {', '.join(SHIPPED)}; {EVERY} or {RIVALS} for those that run here; "
-            f"{ASKED}@endpoint for a model behind an endpoint; your own is named package.module:factory. Cues "
-            "stand in every table and need not be named."
+            f"Unknown scorer {name!r}. Known: {ODDS}, {', '.join(SHIPPED)}; {EVERY} or {RIVALS} for those that "
+            f"run here; {ASKED}@endpoint for a model behind an endpoint; your own is package.module:factory. "
+            "Cues stand in every table and need not be named."
         )
     _factory(module, attribute)
     return System(name=name, make=partial(_make_own, module, attribute), title=name)
@@ -208,6 +219,12 @@ def _make_small(without: str | None) -> SufficiencyScorer:
     from rinse.scorer import RinseScorer
 
     return RinseScorer.small(without=without)
+
+
+def _make_odds(without: str | None) -> SufficiencyScorer:
+    from rinse.odds import OddsScorer
+
+    return OddsScorer.small(without=without)
 
 
 def _make_own(module: str, attribute: str, without: str | None) -> SufficiencyScorer:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..odds import OddsSettings, odds_name
 from ..profile import MAX_JSON_BYTES, ProfileSettings
 from .errors import FolderError
 from .folder import LOCK
@@ -60,11 +61,11 @@ def check_place(out: Path, name: str, table: ProfileSettings) -> None:
     for folder in (out, *out.parents):
         if folder.exists() and not folder.is_dir():
             raise FolderError(f"{folder} is a file. Name a folder for the profiles with --out.")
-    place = profile_file(out, name)
-    if place.exists() and not _is_profile(place):
-        raise FolderError(
-            f"{place} is no profile and would be lost. Name another folder, or a profile with --name."
-        )
+    for place in (profile_file(out, name), profile_file(out, odds_name(name))):
+        if place.exists() and not _is_profile(place):
+            raise FolderError(
+                f"{place} is no profile and would be lost. Name another folder, or a profile with --name."
+            )
     tables = out / table.idf_file
     if tables.exists() and _sha256(tables) != table.idf_sha256:
         raise FolderError(f"{tables} is another IDF table, which profiles there may need. Name another folder.")
@@ -77,9 +78,23 @@ def write_profile(out: Path, settings: ProfileSettings, table: bytes) -> bool:
         FolderError: the folder cannot be written.
     """
     content = settings.model_dump_json(indent=2, exclude_none=True).encode() + b"\n"
+    return _write_all(out, {settings.idf_file: table, profile_file(out, settings.name).name: content})
+
+
+def write_odds(out: Path, settings: OddsSettings) -> bool:
+    """Write a head of log-odds beside its profile; returns whether it was not there already.
+
+    Raises:
+        FolderError: the folder cannot be written.
+    """
+    content = settings.model_dump_json(indent=2).encode() + b"\n"
+    return _write_all(out, {profile_file(out, settings.name).name: content})
+
+
+def _write_all(out: Path, files: Mapping[str, bytes]) -> bool:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        wrote = [_write(out / settings.idf_file, table), _write(profile_file(out, settings.name), content)]
+        wrote = [_write(out / name, content) for name, content in files.items()]
     except OSError as error:
         raise FolderError(
             f"Cannot write the profile to {out}: {error}. Make room or name another folder; the same command then "
@@ -102,13 +117,14 @@ def _write(path: Path, content: bytes) -> bool:
 
 
 def _is_profile(path: Path) -> bool:
-    """Whether a file looks like a profile, also one of an older format."""
+    """Whether a file looks like a profile, also one of an older format, or like a head of log-odds."""
     try:
         with path.open("rb") as file:
             found = json.loads(file.read(MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and {"encoder_fingerprint", "idf_sha256"} <= found.keys()
+    marks = ({"encoder_fingerprint", "idf_sha256"}, {"readings", "terms"})
+    return isinstance(found, dict) and any(mark <= found.keys() for mark in marks)
 
 
 def _sha256(path: Path) -> str:

@@ -10,18 +10,20 @@ from pathlib import Path
 
 from retrieval.index.encoder import TransformerEncoder
 
+from ..odds import OddsSettings, odds_name, readings_of
 from ..profile import FITTED, Origin, Profile, ProfileSettings
 from ..readers.states import TokenEncoder
 from ..scorer import FEATURES
 from .errors import FitError, FolderError
 from .folder import locked
 from .groups import TrainingGroup
+from .odds import fit_odds
 from .padding import Padding
 from .readings import Record, records
 from .report import FitProgress, FitReport, Watch, count_families, warnings_of
 from .selection import read_groups
 from .small import Fold, SmallFit, read_table
-from .small_files import READINGS, check_folder, check_place, profile_file, write_profile
+from .small_files import READINGS, check_folder, check_place, profile_file, write_odds, write_profile
 from .small_parts import SmallParts, fit_small_parts
 from .small_readings import KeyedReaders, RememberingEncoder, SmallGroup, SmallReadings, versions
 
@@ -111,7 +113,10 @@ class _Job:
         for number, fold in enumerate(reversed(self._folds)):
             self._progress(FitProgress(stage="profiles", done=number, total=len(self._folds)))
             base = self._bases[fold.base]
-            wrote |= write_profile(self._fit.out, self._settings(fold, base, readings), base.table)
+            settings = self._settings(fold, base, readings)
+            wrote |= write_profile(self._fit.out, settings, base.table)
+            fitted = Profile(settings=settings, idf=base.profile.idf)
+            wrote |= write_odds(self._fit.out, self._odds(fold, fitted, readings))
         self._progress(FitProgress(stage="profiles", done=len(self._folds), total=len(self._folds)))
         full = [readings[self._folds[0].base, place] for place in range(len(self._groups))]
         return FitReport(
@@ -140,15 +145,14 @@ class _Job:
     def _records(self, place: int, padding: Padding, padded: frozenset[int]) -> list[Record]:
         return records(self._groups[place], padding, self._fit.padding if place in padded else ())
 
-    def _settings(self, fold: Fold, base: _Base, readings: _Found) -> ProfileSettings:
+    def _kept(self, fold: Fold, readings: _Found) -> tuple[list[TrainingGroup], list[SmallGroup]]:
+        """What a fold sees."""
         kept = [place for place, group in enumerate(self._groups) if group.family not in fold.left_out]
-        groups = [self._groups[place] for place in kept]
-        parts = fit_small_parts(
-            groups,
-            [readings[fold.base, place] for place in kept],
-            features=FEATURES,
-            penalty=self._fit.penalty,
-        )
+        return [self._groups[place] for place in kept], [readings[fold.base, place] for place in kept]
+
+    def _settings(self, fold: Fold, base: _Base, readings: _Found) -> ProfileSettings:
+        groups, read = self._kept(fold, readings)
+        parts = fit_small_parts(groups, read, features=FEATURES, penalty=self._fit.penalty)
         origin = Origin(
             note=" ".join((_note(parts, groups, base.profile.settings.name), *warnings_of(groups))),
             files=tuple(sorted(path.name for path in self._fit.pairs)),
@@ -163,6 +167,21 @@ class _Job:
                 "origin": origin,
                 "held_out": tuple(sorted(fold.left_out)),
             }
+        )
+
+    def _odds(self, fold: Fold, profile: Profile, readings: _Found) -> OddsSettings:
+        groups, read = self._kept(fold, readings)
+        terms = fit_odds(groups, read, features=FEATURES, penalty=self._fit.penalty)
+        origin = profile.settings.origin
+        note = f"Log-odds fitted on {sum(len(one.readings) for one in read)} records read for {fold.name}."
+        versions = origin.versions | {"scikit-learn": metadata.version("scikit-learn")}
+        return OddsSettings(
+            format="sufficit-odds-1",
+            name=odds_name(fold.name),
+            readings=readings_of(profile),
+            terms=terms,
+            origin=origin.model_copy(update={"note": note, "versions": versions}),
+            held_out=profile.settings.held_out,
         )
 
 

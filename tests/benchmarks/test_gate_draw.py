@@ -67,6 +67,17 @@ def test_tests_share_evenly_and_retrieval_is_one_of_them() -> None:
     assert inside == {"a": 4, "b": 2}
 
 
+def test_swaps_that_we_made_are_a_test_of_their_family() -> None:
+    """A threshold for SQuAD rests on as many swaps of SQuAD as one for HotpotQA on its own pairs."""
+    made = [
+        replace(one, dataset=dataset, construction="made-swap", group=f"{dataset} {one.group}")
+        for one in world(6)
+        for dataset in ("qed_nq", "clapnq", "squad1")
+    ]
+    drawn = draw_records(made, 8, seed=0)
+    assert Counter(one.test for one in drawn) == {("nq", "made-swap"): 8, ("squad", "made-swap"): 8}
+
+
 def test_jobs_of_a_group_stay_together() -> None:
     """The scorer remembers their passages in one process."""
     drawn = draw_records(judged(4), 4, seed=0)

@@ -91,7 +91,7 @@ def test_a_scorer_that_is_right_prevents_every_answer_and_a_run_is_taken_up(
 def test_thresholds_are_those_of_training_and_said(files: dict[str, Path], tmp_path: Path) -> None:
     """The lowest sufficient training score with a loss of 0; rows of training say what it stops."""
     found = report(run(files, tmp_path))
-    assert 0.8 < found["settings"]["thresholds"]["toy"] < 1.8
+    assert 0.8 < found["settings"]["thresholds"]["toy, several passages"] < 1.8
     rows = [row for row in found["rows"] if row["split"] == "train"]
     assert [row["dataset"] for row in rows] == ["toy", "all"]
     assert {row["stopped_sufficient"] for row in rows} == {0.0}

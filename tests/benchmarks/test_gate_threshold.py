@@ -66,6 +66,9 @@ TRAINING = [
         ("hotpotqa", 10, False, "h", None),
         ("squad2", 1, False, "no", None),
         ("squad2", 5, False, "hwm", None),
+        ("drop_span", 1, False, "o", None),
+        ("drop_span", 5, False, "hwm", None),
+        ("hotpotqa", 1, False, "no", None),
         ("hotpotqa", 10, True, "wm", "hotpotqa"),
         ("musique", 20, True, "hw", "musique"),
         ("musique", 1, True, "o", "musique"),
@@ -75,7 +78,7 @@ TRAINING = [
 def test_whose_contrasts_a_threshold_rests_on(
     dataset: str, passages: int, held_out: bool, groups: str, without: str | None
 ) -> None:
-    """Its own family's; without any, or held out, strangers' of its kind: MuSiQue's lineage is no stranger."""
+    """Its own family's of its size; without any, or held out, strangers': MuSiQue's lineage is no stranger."""
     asked = record("x", sufficient=True, dataset=dataset, passages=passages)
     ground = Grounds(TRAINING, held_out=held_out).of(asked)
     assert "".join(one.contrast.group for one in ground.training) == groups

@@ -13,13 +13,14 @@ import pytest
 from safetensors.numpy import save
 
 from retrieval.index.encoder import TransformerEncoder
-from rinse import RinseScorer
+from rinse import OddsScorer, RinseScorer
 from rinse.errors import ProfileMismatchError
 from rinse.fit.errors import FitError, FolderError
 from rinse.fit.report import FitProgress
 from rinse.fit.selection import Selection, read_groups
 from rinse.fit.small import SmallFit
 from rinse.fit.small_job import fit_small
+from rinse.odds import Odds, odds_name
 from rinse.profile import FOLDS, Profile, fold_name
 
 _BUILT = ("bridge", "tower", "castle", "ship", "garden", "wall")
@@ -82,7 +83,8 @@ def test_a_fit_ends_in_profiles_that_score(fit: SmallFit, tiny_encoder: Transfor
     names = ["mine", *(f"mine-without-{family}" for family in (*FOLDS[:3], "own", "squad"))]
     assert [path.stem for path in report.profiles] == names
     tables = {f"idf-without-{family}.safetensors" for family in FOLDS} | {"idf.safetensors"}
-    assert {path.name for path in fit.out.iterdir()} == {f"{name}.json" for name in names} | tables
+    heads = {f"{odds_name(name)}.json" for name in names}
+    assert {path.name for path in fit.out.iterdir()} == {f"{name}.json" for name in names} | heads | tables
 
     scorer = RinseScorer(tiny_encoder, Profile.load(report.profiles[0]))
     groups = read_groups(Selection(pairs=fit.pairs, families={}, without=frozenset()), lambda *_: None)
@@ -90,13 +92,37 @@ def test_a_fit_ends_in_profiles_that_score(fit: SmallFit, tiny_encoder: Transfor
     scores = [[one.corrected for one in scorer.score(side.question, side.evidence).readers] for side in sides]
     assert np.mean(scores, axis=0) == pytest.approx(np.zeros(len(scores[0])), abs=1e-3)
     assert np.std(scores, axis=0) == pytest.approx(np.ones(len(scores[0])), abs=1e-3)
-    heads = [reader.head for reader in scorer.profile.settings.readers.values()]
-    assert min(weight for head in heads for weight in head.values()) >= 0
+    weights = [reader.head for reader in scorer.profile.settings.readers.values()]
+    assert min(weight for head in weights for weight in head.values()) >= 0
     assert scorer.profile.settings.readers["content"].limit is None
     [warning] = report.warnings
     assert "Fitted on 6 questions (musique 2, own 2, squad 2)." in warning
     assert scorer.profile.settings.origin.note.endswith(warning)
     assert "Fitted on 4 questions (musique 2, own 2)." in Profile.load(report.profiles[-1]).settings.origin.note
+
+
+def test_log_odds_lie_beside_every_profile(fit: SmallFit, tiny_encoder: TransformerEncoder) -> None:
+    """They belong to its readings, saw the same families, and think more of the right sides."""
+    report = fit_small(fit, encoder=tiny_encoder)
+    for file in report.profiles:
+        profile = Profile.load(file)
+        head = Odds.load(file.with_name(f"{odds_name(file.stem)}.json"))
+        assert head.settings.held_out == profile.settings.held_out
+        OddsScorer(RinseScorer(tiny_encoder, profile), head)
+    groups = read_groups(Selection(pairs=fit.pairs, families={}, without=frozenset()), lambda *_: None)
+    scorer = OddsScorer(
+        RinseScorer(tiny_encoder, Profile.load(report.profiles[0])), Odds.load(fit.out / "mine-odds.json")
+    )
+    found = {
+        label: [
+            scorer.score(side.question, side.evidence).score
+            for group in groups
+            for side in group.sides
+            if side.sufficient == label
+        ]
+        for label in (True, False)
+    }
+    assert np.mean(found[True]) > np.mean(found[False])
 
 
 def test_a_fold_has_seen_neither_the_family_nor_its_lineage(
@@ -116,6 +142,11 @@ def test_a_fold_has_seen_neither_the_family_nor_its_lineage(
     (fit.base / "small.json").write_bytes((fit.base / "small-without-musique.json").read_bytes())
     fit_small(cut, encoder=tiny_encoder)
     assert Profile.load(cut.out / "cut.json").settings.readers == fold.readers
+    odds = [
+        Odds.load(path).settings
+        for path in (cut.out / "cut-odds.json", fit.out / "mine-without-musique-odds.json")
+    ]
+    assert odds[0].terms == odds[1].terms
 
 
 def test_an_interrupted_fit_goes_on_and_ends_with_the_same_bytes(
