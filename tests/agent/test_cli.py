@@ -109,6 +109,20 @@ def test_score_names_the_gap(tmp_path: Path) -> None:
     assert all(question[gap["start"] : gap["end"]] == gap["text"] for gap in scored["gaps"])
 
 
+def test_score_tells_log_odds_on_demand(tmp_path: Path) -> None:
+    """The score that compares questions, called by its name; gaps are the same."""
+    file = tmp_path / "passages.jsonl"
+    file.write_text(json.dumps({"id": "1", "title": CORPUS[0][0], "text": CORPUS[0][1]}) + "\n")
+    command = ["score", "--question", "Where was Orla Venn born?", "--passages", str(file)]
+    ranked, odds = (runner.invoke(app, [*command, *more, "--json"]) for more in ([], ["--odds"]))
+    assert odds.exit_code == 0, odds.output
+    first, second = json.loads(ranked.stdout), json.loads(odds.stdout)
+    assert first["score"] != second["score"]
+    assert first["gaps"] == second["gaps"]
+    told = runner.invoke(app, [*command, "--odds"]).stdout.splitlines()[0]
+    assert told == f"log-odds  {second['score']:.3f}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
