@@ -34,7 +34,7 @@ def gate(
     ] = 60,
     loss: Annotated[
         float,
-        typer.Option("--loss", help="Share of the sufficient training records that a threshold may stop."),
+        typer.Option("--loss", help="Share of the sufficient records that a threshold may stop, on average."),
     ] = 0.08,
     held_out: Annotated[
         bool,
@@ -99,9 +99,10 @@ def gate(
     Each record is generated once: the gate only decides whether that reply counts, with its time, and its score's
     time is added to every record.
 
-    The threshold is the highest one that stops at most --loss of the sufficient records of training files: sets
-    of one passage or of several, as the record is, of its own family, or of others where that has none. Rows with
-    split train say what to expect from it. Records that are judged never take part.
+    The threshold is the highest one that stops at most --loss of the sufficient records on average (split
+    conformal), if they are drawn as those of training files were: sets of one passage or of several, as the record
+    is, of its own family, or of others where that has none. Rows with split train say what to expect from it.
+    Records that are judged never take part.
 
     answers_prevented: of the answers on insufficient records; refusals_added: of the sufficient records;
     time_saved: of the generator's time, less the gate's own. Intervals are 95 %, by drawing whole groups again.

@@ -10,7 +10,7 @@ from ..errors import SettingsError
 from ..pairwise.scoring import Place, ScoringOptions, Task, score_all
 from ..pairwise.systems import MakeScorer, System, Who
 from .draw import Drawn, batches
-from .threshold import Ground, Grounds, Point, threshold
+from .threshold import Ground, Grounds, Point, needed, threshold
 from .work import lost_row
 
 
@@ -42,7 +42,7 @@ def choose_thresholds(
     """Score the training records of every ground that a judged record needs, and choose.
 
     Raises:
-        SettingsError: a judged record has no training record to choose its threshold on.
+        SettingsError: a judged record has too few training records to choose its threshold on.
         BenchmarkError: the scorer could not be made.
         RunFileError: the scores cannot be kept.
     """
@@ -65,8 +65,9 @@ def choose_thresholds(
         at = threshold(points[name], loss=loss)
         if at is None:
             raise SettingsError(
-                f"No sufficient training record to choose a threshold on ({name}). Give --train-contrasts or "
-                "--train-data files that have some."
+                f"A loss of {loss:g} takes {needed(loss)} sufficient training records of {name}, there are "
+                f"{sum(point.sufficient for point in points[name])}. Raise --loss or --train-records, or give "
+                "--train-contrasts or --train-data files that have more."
             )
         thresholds[name] = at
     return Chosen(grounds=grounds, of=of, points=points, thresholds=thresholds, failures=failures)

@@ -35,7 +35,7 @@ class GateOptions:
     train_records: int = 540
     """Of each label."""
     loss: float = 0.08
-    """Most of the sufficient training records that a threshold may stop."""
+    """Most of the sufficient records that a threshold may stop, on average; in (0, 1)."""
     held_out: bool = False
     out: Path | None = None
     """The run file; None = nothing is kept."""
@@ -53,7 +53,7 @@ class GateOptions:
                 "Expected at least 1 record, training record, process and draw and a deadline above 0, got "
                 f"{self.records}, {self.train_records}, {self.processes}, {self.draws} and {self.seconds}."
             )
-        if not 0 <= self.loss < 1:
-            raise SettingsError(f"--loss is a share from 0 to below 1, e.g. 0.08, got {self.loss:g}.")
+        if not 0 < self.loss < 1:
+            raise SettingsError(f"--loss is a share between 0 and 1, e.g. 0.08, got {self.loss:g}.")
         if len(set(self.generators)) != len(self.generators) or not self.generators:
             raise SettingsError(f"Every generator once, at least one, got {', '.join(self.generators) or 'none'}.")

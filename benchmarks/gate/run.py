@@ -26,7 +26,7 @@ from .rows import Case, gate_rows, training_rows
 from .sources import CORPUS, JUDGED, TRAINING, TRAINING_TESTS, apart, load
 from .work import LaneOptions, reply_all, score_fresh
 
-_RULE = "the highest score below which at most `loss` of the sufficient training records lie, each test the same"
+_RULE = "split conformal: the k-th lowest of n sufficient training records, k = floor(loss * (n + 1))"
 
 
 def run_gate(options: GateOptions) -> Report:

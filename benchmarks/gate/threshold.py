@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,30 +63,36 @@ class Grounds:
 
 
 def threshold(points: Sequence[Point], *, loss: float) -> float | None:
-    """The highest threshold below which at most the share `loss` of the sufficient records lies.
+    """The highest threshold below which a new sufficient record lies with probability at most `loss`.
 
-    The higher a threshold, the fewer insufficient records pass: this is the largest cut at this loss. Every test
-    counts the same, however many records it has. A record is stopped where its score is *below* the threshold.
+    Split conformal: a new one falls below the k-th lowest of n with probability at most k / (n + 1), if it is
+    drawn as they were, so k = floor(loss * (n + 1)) (Vovk, Gammerman and Shafer 2005, "Algorithmic Learning in a
+    Random World", ch. 2). The higher a threshold, the fewer insufficient records pass: this is the largest cut at
+    this loss. A record is stopped where its score is *below* the threshold.
 
     Args:
-        points: Training records; only the sufficient ones are read.
-        loss: In [0, 1).
+        points: Training records; only the sufficient ones are read, each counting the same.
+        loss: In (0, 1).
 
     Returns:
-        None without a sufficient record: nothing tells where to stop.
+        None: with so few sufficient records no threshold keeps such a loss; it takes 1 / loss - 1 of them.
 
-    >>> points = [Point(test=("a", "native"), sufficient=True, score=float(at)) for at in range(10)]
-    >>> threshold(points, loss=0.2)
+    >>> points = [Point(test=("a", "native"), sufficient=True, score=float(at)) for at in range(9)]
+    >>> threshold(points, loss=0.3)
     2.0
     """
-    good = sorted((point for point in points if point.sufficient), key=lambda point: point.score)
-    counts = Counter(point.test for point in good)
-    stopped = 0.0
-    for point in good:
-        stopped += 1 / (len(counts) * counts[point.test])
-        if stopped > loss and not math.isclose(stopped, loss):
-            return point.score
-    return None
+    good = sorted(point.score for point in points if point.sufficient)
+    place = math.floor(loss * (len(good) + 1) + 1e-9)
+    return good[place - 1] if place else None
+
+
+def needed(loss: float) -> int:
+    """The least number of sufficient records on which a threshold can keep this loss, in (0, 1).
+
+    >>> needed(0.08), needed(0.5)
+    (12, 1)
+    """
+    return math.ceil(1 / loss - 1 - 1e-9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +102,7 @@ class Tradeoff:
     sufficient: int
     insufficient: int
     stopped_sufficient: float | None
-    """Share, in [0, 1]; None without a record. As of the other one, every test counts the same."""
+    """Share, in [0, 1]; None without a record."""
     stopped_insufficient: float | None
 
 
@@ -120,5 +126,4 @@ def by_test(points: Sequence[Point]) -> Mapping[Test, list[Point]]:
 
 
 def _stopped(points: Sequence[Point], at: float) -> float | None:
-    shares = [sum(point.score < at for point in same) / len(same) for same in by_test(points).values()]
-    return sum(shares) / len(shares) if shares else None
+    return sum(point.score < at for point in points) / len(points) if points else None

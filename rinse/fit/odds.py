@@ -16,6 +16,8 @@ from .small_readings import SmallGroup, SmallReading
 
 DIGITS = 6
 """Significant digits of what is fitted."""
+TOGETHER = frozenset({"chain"})
+"""Readers of how passages hang together: of one passage they say only whether it bears a heading."""
 _SIZE = ("", "size")
 _FLAT = 1e-9
 """Deviation below which a feature says nothing."""
@@ -58,7 +60,8 @@ def fit_odds(
         [one for one in found if not one.single],
     )
     if all(_both_labels(kind) for kind in kinds):
-        return tuple(_terms(kind, first, features, penalty) for first, kind in enumerate(kinds, start=1))
+        alone = {reader: names for reader, names in features.items() if reader not in TOGETHER}
+        return (_terms(kinds[0], 1, alone, penalty), _terms(kinds[1], 2, features, penalty))
     if not _both_labels(found):
         raise FitError("Log-odds need sufficient and insufficient sides that could be read. Add pairs.")
     return (_terms(found, 1, features, penalty),)

@@ -44,7 +44,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def run(files: dict[str, Path], folder: Path, *options: str, scorer: str = "three_readers") -> Any:
     given = [part for option, path in files.items() for part in (option, str(path))]
     fixed = ["--generator", "endpoint", "--scorer", f"tests.scorers:{scorer}", "--records", str(RECORDS)]
-    fixed += ["--scores", str(folder / "scores"), "--loss", "0", "--json"]
+    fixed += ["--scores", str(folder / "scores"), "--loss", "0.2", "--json"]
     return CliRunner().invoke(app, ["gate", *given, *fixed, *options], env={"COLUMNS": "200", "TERM": "dumb"})
 
 
@@ -89,7 +89,7 @@ def test_a_scorer_that_is_right_prevents_every_answer_and_a_run_is_taken_up(
 
 
 def test_thresholds_are_those_of_training_and_said(files: dict[str, Path], tmp_path: Path) -> None:
-    """The lowest sufficient training score with a loss of 0; rows of training say what it stops."""
+    """The lowest sufficient training score of six at a loss of 0.2; rows of training say what it stops."""
     found = report(run(files, tmp_path))
     assert 0.8 < found["settings"]["thresholds"]["toy, several passages"] < 1.8
     rows = [row for row in found["rows"] if row["split"] == "train"]
@@ -103,6 +103,13 @@ def test_the_judged_records_choose_no_threshold(files: dict[str, Path], tmp_path
     shown = run(same, tmp_path)
     assert shown.exit_code == 2
     assert "chosen on other records" in " ".join(shown.output.replace("│", " ").split())
+
+
+def test_too_few_training_records_for_a_loss_are_told(files: dict[str, Path], tmp_path: Path) -> None:
+    """Six records promise no loss below 1/7: exit status 2 says how many it takes."""
+    shown = run(files, tmp_path, "--loss", "0.1")
+    assert shown.exit_code == 2
+    assert "takes 9 sufficient training records" in " ".join(shown.output.replace("│", " ").split())
 
 
 def test_a_record_that_cannot_be_scored_is_a_failure(tmp_path: Path) -> None:
@@ -128,6 +135,7 @@ def spoiled(contrast: Contrast) -> Contrast:
     ("options", "message"),
     [
         (["--loss", "1"], "--loss is a share"),
+        (["--loss", "0"], "--loss is a share"),
         (["--records", "0"], "at least 1 record"),
         (["--scorer", "nothing"], "Unknown scorer"),
     ],

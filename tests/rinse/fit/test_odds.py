@@ -82,11 +82,16 @@ def test_it_weighs_what_compares_questions() -> None:
 
 
 def test_sets_of_one_passage_and_of_several_have_terms_of_their_own() -> None:
-    """What the others say changes nothing; where one kind lacks a label there is one head for all."""
+    """What the others say changes nothing, and one passage has no chain; where one kind lacks a label there is
+    one head for all.
+    """
     one, several = questions(20, passages=1), questions(20, passages=4, seed=1)
     both = fitted([*one, *several])
-    assert [terms.passages for terms in both] == [1, 2]
-    assert both[0].readers == fitted(one)[0].readers
+    assert [(terms.passages, set(terms.readers)) for terms in both] == [
+        (1, {"content"}),
+        (2, {"content", "chain"}),
+    ]
+    assert both[0] == fitted([*one, *questions(9, passages=5, seed=2)])[0]
     assert both[1].readers == fitted(several)[0].readers
     only_good = group("g", [(True, 0.5, 0.5, 1)])
     [terms] = fitted([*several, only_good])
