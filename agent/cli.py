@@ -166,7 +166,7 @@ def score(
     odds: Annotated[
         bool,
         typer.Option(
-            "--odds", help="Log-odds that they suffice, to compare questions, in place of the ranking score."
+            "--odds", help="Log-odds that they suffice, to compare multi-hop questions, in place of the score."
         ),
     ] = False,
     as_json: JsonFlag = False,
@@ -181,8 +181,9 @@ def score(
     The score sums readers that have mean 0 and deviation 1 over the sets that the profile was fitted on: 0 is the
     average of those, more is more sufficient. It is no probability, and it is made to order sets of one question.
 
-    With --odds the score compares questions, for one threshold over all of them: the natural logarithm of the
-    odds that the passages suffice, as fitted where half of the sets did. 0 is even, 1 about three to one.
+    With --odds the score compares multi-hop questions, for a threshold over all of them: the natural logarithm of
+    the odds that the passages suffice, as fitted where half of the sets did. 0 is even, 1 about three to one. Not
+    for questions that one of several passages answers alone: these look as if a hop were missing.
 
     Example: sufficit score --question 'Where was Ada Lovelace born?' --passages passages.jsonl --json
     """

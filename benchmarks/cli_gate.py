@@ -25,10 +25,10 @@ def gate(
         str,
         typer.Option(
             "--scorer",
-            help="What decides: rinse-odds, which compares questions; rinse-small, which compares sets of one "
-            "question; or any other scorer of `pairwise`.",
+            help="What decides: rinse-small; rinse-odds, which compares multi-hop questions better; or any other "
+            "scorer of `pairwise`.",
         ),
-    ] = "rinse-odds",
+    ] = "rinse-small",
     records: Annotated[
         int, typer.Option("--records", help="Sufficient records, and as many insufficient ones. The paper: 300.")
     ] = 60,
@@ -110,6 +110,8 @@ def gate(
     [bold]Examples[/bold]
 
       python -m benchmarks gate --out gate.jsonl
+
+      python -m benchmarks gate --scorer rinse-odds --out gate.jsonl
 
       python -m benchmarks gate --records 300 --held-out --out paper.jsonl --json
 

@@ -1,4 +1,4 @@
-"""RINSE's readings weighed to compare questions: log-odds that a set suffices, for one threshold over all.
+"""RINSE's readings weighed to compare multi-hop questions: log-odds that a set suffices, for a threshold.
 
 `RinseScorer` sums its readers with weights that were fitted within questions (conditional-logistic: what both
 sides of a pair share cancels), so it orders sets of one question well and those of different questions less well:
@@ -119,7 +119,9 @@ class OddsSettings(_Strict):
         return self
 
     def of(self, passages: int) -> Terms:
-        """The head for sets of this size."""
+        """The head for sets of this size; for no passages the one that can go lowest, so that no set is worse."""
+        if not passages:
+            return min(self.terms, key=lambda one: sum(one.shares({}, 0).values()) + one.base(0))
         fitting = [one for one in self.terms if one.passages <= passages]
         return fitting[-1] if fitting else self.terms[0]
 
@@ -186,15 +188,17 @@ class OddsScorer:
     natural logarithm of P(suffices) / P(does not) as fitted on records of which half suffice, so 0 is even; where
     a share p of yours does, add ln(p / (1 - p)). It is an estimate and promises nothing.
 
-    Use it where one threshold has to serve all questions, as a gate in front of a generator. To rank sets of one
-    question `RinseScorer` is better.
+    Use it where a threshold has to serve many questions, as a gate in front of a generator, **and sets of several
+    passages are asked multi-hop questions**: it was fitted on these, and takes one sentence that covers all of a
+    question for a hop that is missing. A question that one passage answers gets low log-odds among several. To
+    rank sets of one question, and for mixed questions, `RinseScorer` is better.
 
     Args:
         scorer: Reads.
         odds: Weighs; made for this scorer's backbone, IDF table and phrases.
 
     Raises:
-        ProfileMismatchError: it was made for others (case S03).
+        ProfileMismatchError: it was made for others (case S03), or saw a family that the profile has not seen.
     """
 
     def __init__(self, scorer: RinseScorer, odds: Odds) -> None:
@@ -204,6 +208,11 @@ class OddsScorer:
                 f"{odds.settings.name!r} was fitted on other readings than those of profile "
                 f"{profile.settings.name!r}: backbone, IDF table or phrases differ. Use the head that was fitted "
                 "with that profile."
+            )
+        if seen := set(profile.settings.held_out) - set(odds.settings.held_out):
+            raise ProfileMismatchError(
+                f"{odds.settings.name!r} was fitted on {', '.join(sorted(seen))}, which profile "
+                f"{profile.settings.name!r} has not seen. Use the head that was fitted with that profile."
             )
         self._scorer = scorer
         self._odds = odds.settings
@@ -232,7 +241,7 @@ class OddsScorer:
             ScoreError: see `SufficiencyScorer.score`.
         """
         reading = self._scorer.read(question, evidence)
-        terms = self._odds.of(reading.passages)
+        terms = self._odds.of(len(evidence))  # not of what could be read: a set does not become a single passage
         shares = terms.shares(reading.features, reading.passages)
         base = terms.base(reading.passages) / len(shares)
         readers = tuple(

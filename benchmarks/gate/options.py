@@ -9,7 +9,7 @@ from rinse.local_generator import DEFAULT_GENERATOR
 
 from ..errors import SettingsError
 from ..pairwise.run import scores_folder
-from ..pairwise.systems import ODDS
+from ..pairwise.systems import REFERENCE
 from .sources import FOLDER, Source
 
 
@@ -22,7 +22,7 @@ class GateOptions:
     """
 
     generators: tuple[str, ...] = (DEFAULT_GENERATOR,)
-    scorer: str = ODDS
+    scorer: str = REFERENCE
     judged: Source = field(default_factory=Source)
     training: Source = field(default_factory=Source)
     """Contrasts that thresholds are chosen on."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REFERENCE = "rinse-small"
 ODDS = "rinse-odds"
-"""Ours with the head that compares questions; no part of `all`, whose tables compare sets of one question."""
+"""Ours with the head that compares multi-hop questions; no part of `all`, whose tables compare sets of one."""
 SHIPPED = (REFERENCE, *(one.name for one in ENTRIES))
 """Names that `resolve` knows without a module."""
 WEIGHTS_NEEDED = frozenset(weights for one in ENTRIES for weights in one.needs)

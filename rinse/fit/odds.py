@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from .small_readings import SmallGroup, SmallReading
 
 DIGITS = 6
 """Significant digits of what is fitted."""
+FEWEST = 20
+"""Sides of each label that sets of one passage, and of several, need for terms of their own. A convention."""
 TOGETHER = frozenset({"chain"})
 """Readers of how passages hang together: of one passage they say only whether it bears a heading."""
 _SIZE = ("", "size")
@@ -39,7 +42,7 @@ def fit_odds(
     features: Mapping[str, Sequence[str]],
     penalty: float,
 ) -> tuple[Terms, ...]:
-    """Logistic regression on records, for sets of one passage and of several; one for all if either lacks a label.
+    """Logistic regression on records, for sets of one passage and of several; one for all if either has too few.
 
     Both labels weigh the same, within a label families, within a family constructions, then groups. Padded copies
     of records of several passages take part, so that a set's size is told from its label; those of one passage do
@@ -55,36 +58,42 @@ def fit_odds(
         FitError: a label is missing, or no feature varies.
     """
     found = _records(groups, readings)
-    kinds = (
-        [one for one in found if one.single and not one.reading.added],
-        [one for one in found if not one.single],
-    )
-    if all(_both_labels(kind) for kind in kinds):
-        alone = {reader: names for reader, names in features.items() if reader not in TOGETHER}
-        return (_terms(kinds[0], 1, alone, penalty), _terms(kinds[1], 2, features, penalty))
-    if not _both_labels(found):
+    alone = {reader: names for reader, names in features.items() if reader not in TOGETHER}
+    kinds = (([one for one in found if one.single], alone), ([one for one in found if not one.single], features))
+    if all(_enough(kind) and _varies(kind, names) for kind, names in kinds):
+        return tuple(_terms(kind, size, names, penalty) for size, (kind, names) in enumerate(kinds, start=1))
+    if len({one.sufficient for one in found}) < 2:
         raise FitError("Log-odds need sufficient and insufficient sides that could be read. Add pairs.")
+    if not _varies(found, features):
+        raise FitError("No feature differs between sides, so log-odds cannot be fitted. Add other pairs.")
     return (_terms(found, 1, features, penalty),)
 
 
 def _records(groups: Sequence[TrainingGroup], readings: Sequence[SmallGroup]) -> list[_Record]:
+    """All but padded copies of one passage, and of sides that could not be read as they are."""
     found = []
     for group, read in zip(groups, readings, strict=True):
-        single = {one.side for one in read.readings if not one.added and one.passages == 1}
+        plain = {one.side: one.passages for one in read.readings if not one.added}
         found += [
             _Record(
                 reading=one,
                 sufficient=group.sides[one.side].sufficient,
-                single=one.side in single,
+                single=plain[one.side] == 1,
                 key=group.pair_key,
             )
             for one in read.readings
+            if plain.get(one.side, 0) > (1 if one.added else 0)
         ]
-    return [one for one in found if one.reading.passages]
+    return found
 
 
-def _both_labels(records: Sequence[_Record]) -> bool:
-    return len({one.sufficient for one in records}) == 2
+def _enough(records: Sequence[_Record]) -> bool:
+    counts = Counter(one.sufficient for one in records if not one.reading.added)
+    return min(counts[True], counts[False]) >= FEWEST
+
+
+def _varies(records: Sequence[_Record], features: Mapping[str, Sequence[str]]) -> bool:
+    return any(column.std() > _FLAT for name, column in _values(records, features).items() if name != _SIZE)
 
 
 def _terms(
@@ -94,8 +103,6 @@ def _terms(
 
     values = _values(records, features)
     columns = {name: column for name, column in values.items() if column.std() > _FLAT}
-    if not columns.keys() - {_SIZE}:
-        raise FitError("No feature differs between sides, so log-odds cannot be fitted. Add other pairs.")
     raw = np.stack([power for column in columns.values() for power in (column, column**2)], axis=1)
     middle, unit = raw.mean(axis=0), raw.std(axis=0)
     labels = np.array([one.sufficient for one in records])

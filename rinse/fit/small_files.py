@@ -16,6 +16,10 @@ from .folder import LOCK
 
 READINGS = "readings.jsonl"
 """In the folder of what a stopped run goes on with."""
+_PROFILE = frozenset({"encoder_fingerprint", "idf_sha256"})
+"""What tells a profile's JSON file, also of an older format, from others."""
+_ODDS = frozenset({"readings", "terms"})
+"""What tells a head of log-odds."""
 
 
 def profile_file(out: Path, name: str) -> Path:
@@ -61,10 +65,13 @@ def check_place(out: Path, name: str, table: ProfileSettings) -> None:
     for folder in (out, *out.parents):
         if folder.exists() and not folder.is_dir():
             raise FolderError(f"{folder} is a file. Name a folder for the profiles with --out.")
-    for place in (profile_file(out, name), profile_file(out, odds_name(name))):
-        if place.exists() and not _is_profile(place):
+    for place, marks, what in (
+        (profile_file(out, name), _PROFILE, "profile"),
+        (profile_file(out, odds_name(name)), _ODDS, "head of log-odds"),
+    ):
+        if place.exists() and not _holds(place, marks):
             raise FolderError(
-                f"{place} is no profile and would be lost. Name another folder, or a profile with --name."
+                f"{place} is no {what} and would be lost. Name another folder, or a profile with --name."
             )
     tables = out / table.idf_file
     if tables.exists() and _sha256(tables) != table.idf_sha256:
@@ -118,13 +125,16 @@ def _write(path: Path, content: bytes) -> bool:
 
 def _is_profile(path: Path) -> bool:
     """Whether a file looks like a profile, also one of an older format, or like a head of log-odds."""
+    return _holds(path, _PROFILE) or _holds(path, _ODDS)
+
+
+def _holds(path: Path, marks: frozenset[str]) -> bool:
     try:
         with path.open("rb") as file:
             found = json.loads(file.read(MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
-    marks = ({"encoder_fingerprint", "idf_sha256"}, {"readings", "terms"})
-    return isinstance(found, dict) and any(mark <= found.keys() for mark in marks)
+    return isinstance(found, dict) and marks <= found.keys()
 
 
 def _sha256(path: Path) -> str:

@@ -109,14 +109,17 @@ class _Job:
 
     def profiles(self, readings: _Found) -> FitReport:
         """Fit and write every profile, the full one last: it stands for the others."""
-        wrote = False
+        made = []
         for number, fold in enumerate(reversed(self._folds)):
             self._progress(FitProgress(stage="profiles", done=number, total=len(self._folds)))
             base = self._bases[fold.base]
             settings = self._settings(fold, base, readings)
-            wrote |= write_profile(self._fit.out, settings, base.table)
             fitted = Profile(settings=settings, idf=base.profile.idf)
-            wrote |= write_odds(self._fit.out, self._odds(fold, fitted, readings))
+            made.append((settings, self._odds(fold, fitted, readings), base.table))
+        wrote = False
+        for settings, odds, table in made:
+            wrote |= write_odds(self._fit.out, odds)
+            wrote |= write_profile(self._fit.out, settings, table)
         self._progress(FitProgress(stage="profiles", done=len(self._folds), total=len(self._folds)))
         full = [readings[self._folds[0].base, place] for place in range(len(self._groups))]
         return FitReport(

@@ -17,7 +17,7 @@ from benchmarks.errors import SettingsError
 from benchmarks.output import Row
 from benchmarks.pairwise.legend import FAIR_READING
 from benchmarks.pairwise.published import DATASETS, TABLE_4, with_paper
-from benchmarks.pairwise.systems import SHIPPED, Weights, resolve, resolve_all
+from benchmarks.pairwise.systems import ODDS, SHIPPED, Weights, resolve, resolve_all
 from rinse.baselines.catalog import ENTRIES
 from tests.benchmarks.sides import world
 from tests.rinse.baselines.tiny_chat import build_tiny_chat
@@ -205,3 +205,14 @@ def test_only_a_test_of_the_same_rule_stands_beside_the_paper() -> None:
     assert "paper" not in with_paper(row | {"added": 5})
     assert "paper" not in with_paper(row | {"subset": "cue-controlled"})
     assert with_paper(row | {"system": "cue-size"})["paper"] == 0.5
+
+
+def test_log_odds_are_named_and_stand_in_no_table_of_all() -> None:
+    """They compare questions: in a table of pairs they would look worse than they are, so they are asked for."""
+    one = resolve(ODDS)
+    assert one.who("squad") == (ODDS, "squad")
+    assert (one.sampled, one.missing) == (False, ())
+    run, absent = resolve_all(["all"], Weights())
+    assert ODDS not in {system.name for system in (*run, *absent)}
+    with pytest.raises(SettingsError, match=ODDS):
+        resolve("nothing")

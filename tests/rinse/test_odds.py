@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval import EvidenceSet, Passage
-from retrieval.index.encoder import TransformerEncoder
+from retrieval.index.encoder import TokenStates, TransformerEncoder
 from rinse import OddsScorer, RinseScorer, SufficiencyScorer
 from rinse.errors import ProfileError, ProfileMismatchError
 from rinse.odds import Odds, OddsSettings, Parabola, Terms, readings_of
@@ -34,6 +36,21 @@ def parabolas(draw: st.DrawFn) -> Parabola:
     """Any that the fit could write."""
     low, high = sorted((draw(st.floats(-2, 2)), draw(st.floats(-2, 2))))
     return Parabola(weight=draw(_VALUE), square=draw(_VALUE), low=low, high=high)
+
+
+class _Silent:
+    """An encoder that gives nothing usable for one text."""
+
+    def __init__(self, encoder: TransformerEncoder, text: str) -> None:
+        self._encoder, self._text = encoder, text
+        self.name, self.fingerprint = encoder.name, encoder.fingerprint
+
+    def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+        found = self._encoder.token_states(texts)
+        return [
+            replace(one, states=np.full_like(one.states, np.nan)) if self._text in text else one
+            for text, one in zip(texts, found, strict=True)
+        ]
 
 
 def settings_json(profile: Profile, **changes: Any) -> dict[str, Any]:
@@ -109,6 +126,50 @@ def test_what_is_fitted_is_in_the_fingerprint(tiny_scorer: RinseScorer) -> None:
     other = [terms[0], terms[1] | {"intercept": -2.5}]
     found = {OddsScorer(tiny_scorer, odds(profile, **some)).fingerprint for some in ({}, {"terms": other})}
     assert len(found | {tiny_scorer.fingerprint}) == 3
+
+
+def test_no_set_is_worse_than_none_whichever_terms_go_lowest(tiny_scorer: RinseScorer, evidence: Build) -> None:
+    """Also where one passage has the higher terms, or the lower ones."""
+    made = settings_json(tiny_scorer.profile)["terms"]
+    for first, second in ((-9.0, 5.0), (5.0, -9.0)):
+        terms = [made[0] | {"intercept": first}, made[1] | {"intercept": second}]
+        scorer = OddsScorer(tiny_scorer, odds(tiny_scorer.profile, terms=terms))
+        none = scorer.score("who built the tower", evidence()).score
+        for size in (1, 2, 3):
+            assert none <= scorer.score("who built the tower", evidence(*TEXTS[:size])).score
+
+
+@pytest.mark.parametrize("family", [None, *FOLDS])
+def test_the_shipped_heads_put_nothing_below_no_evidence(family: str | None) -> None:
+    """The lowest that any set can get, by the parabolas alone."""
+    head = Odds.small(without=family).settings
+    lowest = [sum(one.shares({}, 0).values()) + one.base(0) for one in head.terms]
+    chosen = head.of(0)
+    assert sum(chosen.shares({}, 0).values()) + chosen.base(0) == min(lowest)
+
+
+def test_a_set_of_which_one_passage_could_be_read_is_no_single_passage(
+    tiny_encoder: TransformerEncoder, tiny_profile: Profile, evidence: Build
+) -> None:
+    """S04: what the encoder gives nothing for must not raise a score by choosing other terms."""
+    made = settings_json(tiny_profile)["terms"]
+    head = odds(tiny_profile, terms=[made[0] | {"intercept": 50.0}, made[1]])
+    encoder = _Silent(tiny_encoder, TEXTS[1])
+    scorer = OddsScorer(RinseScorer(encoder, tiny_profile), head)
+    found = scorer.score("who built the tower", evidence(*TEXTS[:2]))
+    assert len(found.masked) == 1
+    assert found.score < 20
+
+
+def test_a_head_that_saw_what_the_profile_did_not_is_refused(
+    tiny_encoder: TransformerEncoder, tiny_profile: Profile
+) -> None:
+    """A held-out figure with it would be none."""
+    settings = tiny_profile.settings.model_copy(update={"held_out": ("own",)})
+    profile = Profile(settings=settings, idf=tiny_profile.idf)
+    with pytest.raises(ProfileMismatchError, match="fitted on own"):
+        OddsScorer(RinseScorer(tiny_encoder, profile), odds(profile))
+    OddsScorer(RinseScorer(tiny_encoder, profile), odds(profile, held_out=["other", "own"]))
 
 
 def test_a_head_for_other_readings_is_refused(tiny_scorer: RinseScorer) -> None:

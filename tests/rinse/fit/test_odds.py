@@ -91,10 +91,10 @@ def test_sets_of_one_passage_and_of_several_have_terms_of_their_own() -> None:
         (1, {"content"}),
         (2, {"content", "chain"}),
     ]
-    assert both[0] == fitted([*one, *questions(9, passages=5, seed=2)])[0]
+    assert both[0] == fitted([*one, *questions(25, passages=5, seed=2)])[0]
     assert both[1].readers == fitted(several)[0].readers
-    only_good = group("g", [(True, 0.5, 0.5, 1)])
-    [terms] = fitted([*several, only_good])
+    only_good = [group(f"g{at}", [(True, 0.5, 0.5, 1)]) for at in range(30)]
+    [terms] = fitted([*several, *only_good])
     assert terms.passages == 1
 
 
@@ -113,6 +113,28 @@ def test_padded_copies_count_with_their_record() -> None:
     first = several[0][1].model_copy(update={"readings": (*several[0][1].readings, copy)})
     padded = fitted([*one, (several[0][0], first), *several[1:]])
     assert padded[1].size.high == pytest.approx(np.log1p(21), abs=1e-4)
+
+
+def test_padded_copies_of_one_passage_take_no_part_where_there_is_nothing_else() -> None:
+    """A text among strange ones is no search's result, in one head for all neither."""
+    one = questions(8, passages=1)
+    copy = reading(0, 0.9, 0.9, 21, added=20)
+    padded = [(groups, read.model_copy(update={"readings": (*read.readings, copy)})) for groups, read in one]
+    assert fitted(padded) == fitted(one)
+
+
+def test_a_kind_of_few_sides_has_no_terms_of_its_own() -> None:
+    """Two sides of one passage among many of several decide nothing: one head for all."""
+    made = [*questions(30, passages=4), *questions(1, passages=1)]
+    assert [terms.passages for terms in fitted(made)] == [1]
+
+
+def test_a_side_that_was_read_padded_only_is_left_out() -> None:
+    """Nobody knows how many passages it holds by itself."""
+    made = questions(25, passages=4)
+    groups, read = group("lost", [(True, 0.5, 0.5, 1)])
+    copy = reading(0, 0.9, 0.9, 21, added=20)
+    assert fitted([*made, (groups, read.model_copy(update={"readings": (copy,)}))]) == fitted(made)
 
 
 def test_a_feature_that_never_differs_is_left_out() -> None:

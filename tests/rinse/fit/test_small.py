@@ -193,6 +193,17 @@ def test_nobody_elses_file_is_written_over(fit: SmallFit, tiny_encoder: Transfor
     assert [path.name for path in fit.out.iterdir()] == ["idf.safetensors"]
 
 
+def test_a_profile_is_not_taken_for_a_head(fit: SmallFit, tiny_encoder: TransformerEncoder) -> None:
+    """A profile called my-odds stays when one called my is fitted, and the other way round."""
+    for first, second, what in (("my-odds", "my", "head of log-odds"), ("its", "its-odds", "profile")):
+        out = fit.out.with_name(first)
+        fit_small(replace(fit, name=first, folds=False, out=out), encoder=tiny_encoder)
+        before = _bytes(out)
+        with pytest.raises(FolderError, match=f"is no {what}"):
+            fit_small(replace(fit, name=second, folds=False, out=out), encoder=tiny_encoder)
+        assert _bytes(out) == before
+
+
 @pytest.mark.parametrize("name", ["notes.txt", "package.json", "paper.json"])
 def test_a_folder_of_something_else_is_left_alone(
     fit: SmallFit, tiny_encoder: TransformerEncoder, name: str
