@@ -17,27 +17,22 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from retrieval import EvidenceSet, Ranking
 from retrieval.index.encoder import TransformerEncoder
 
 from .errors import ProfileError, ProfileMismatchError
-from .profile import FITTED, FOLDS, MAX_JSON_BYTES, Origin, Profile, fold_name, read_capped
+from .profile import MAX_JSON_BYTES, Origin, Profile, Strict, read_capped, shipped_file, small_name
 from .readers.states import TokenEncoder
 from .scorer import FEATURES, RinseScorer
 from .sufficiency import ReaderScore, Sufficiency
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Parabola(_Strict):
+class Parabola(Strict):
     """`weight * x + square * x * x` between `low` and `high`, flat outside."""
 
     weight: float
@@ -65,7 +60,7 @@ class Parabola(_Strict):
         return min(map(self.at, ends))
 
 
-class Terms(_Strict):
+class Terms(Strict):
     """The head for sets of at least so many passages."""
 
     passages: Annotated[int, Field(ge=1)]
@@ -93,7 +88,7 @@ class Terms(_Strict):
         return self.intercept + (self.size.at(math.log1p(passages)) if passages else self.size.lowest)
 
 
-class OddsSettings(_Strict):
+class OddsSettings(Strict):
     """The JSON file of a head."""
 
     format: Literal["sufficit-odds-1"]
@@ -170,10 +165,7 @@ class Odds:
         Raises:
             ProfileError: the family took part, and nothing was fitted without it.
         """
-        if without in FITTED and without not in FOLDS:
-            raise ProfileError(f"Nothing was fitted without {without!r}, only without each of {', '.join(FOLDS)}.")
-        name = odds_name(fold_name(without) if without in FOLDS else "small")
-        return cls.load(Path(str(resources.files("rinse") / "weights" / f"{name}.json")))
+        return cls.load(shipped_file(odds_name(small_name(without))))
 
     @property
     def fingerprint(self) -> str:

@@ -31,11 +31,31 @@ def fold_name(family: str) -> str:
     return f"small-without-{family}"
 
 
-class _Strict(BaseModel):
+def small_name(without: str | None) -> str:
+    """Name of the shipped profile that has not seen a family; see `Profile.small`.
+
+    Raises:
+        ProfileError: the family took part, and no profile without it was fitted.
+    """
+    if without in FITTED and without not in FOLDS:
+        raise ProfileError(
+            f"No profile was fitted without {without!r}; there is one without each of {', '.join(FOLDS)}."
+        )
+    return fold_name(without) if without in FOLDS else "small"
+
+
+def shipped_file(name: str) -> Path:
+    """Where the file of this name lies that comes with the package."""
+    return Path(str(resources.files("rinse") / "weights" / f"{name}.json"))
+
+
+class Strict(BaseModel):
+    """Of what a file of fitted numbers holds: nothing unknown, nothing that is not finite."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class WindowSettings(_Strict):
+class WindowSettings(Strict):
     """Overlapping windows of question tokens."""
 
     size: Annotated[int, Field(ge=1, le=64)]
@@ -48,7 +68,7 @@ class WindowSettings(_Strict):
         return self
 
 
-class ReaderStatistics(_Strict):
+class ReaderStatistics(Strict):
     """A reader's size trend and scale; see `rinse.size.SizeCorrection`."""
 
     alpha: float
@@ -85,7 +105,7 @@ class FittedReader(ReaderStatistics):
         )
 
 
-class Origin(_Strict):
+class Origin(Strict):
     """What the statistics were estimated on."""
 
     note: str
@@ -99,7 +119,7 @@ class Origin(_Strict):
     """Libraries that took part."""
 
 
-class ProfileSettings(_Strict):
+class ProfileSettings(Strict):
     """The JSON file of a profile."""
 
     format: Literal[2]
@@ -171,12 +191,7 @@ class Profile:
         Raises:
             ProfileError: the family took part, and no profile without it was fitted.
         """
-        if without in FITTED and without not in FOLDS:
-            raise ProfileError(
-                f"No profile was fitted without {without!r}; there is one without each of {', '.join(FOLDS)}."
-            )
-        name = fold_name(without) if without in FOLDS else "small"
-        return cls.load(Path(str(resources.files("rinse") / "weights" / f"{name}.json")))
+        return cls.load(shipped_file(small_name(without)))
 
     @property
     def fingerprint(self) -> str:

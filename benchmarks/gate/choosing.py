@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from policies.calibration.conformal import fewest_numbers
+
 from ..errors import SettingsError
 from ..pairwise.scoring import Place, ScoringOptions, Task, score_all
 from ..pairwise.systems import MakeScorer, System, Who
 from .draw import Drawn, batches
-from .threshold import Ground, Grounds, Point, needed, threshold
+from .threshold import Ground, Grounds, Point, threshold
 from .work import lost_row
 
 
@@ -65,8 +67,8 @@ def choose_thresholds(
         at = threshold(points[name], loss=loss)
         if at is None:
             raise SettingsError(
-                f"A loss of {loss:g} takes {needed(loss)} sufficient training records of {name}, there are "
-                f"{sum(point.sufficient for point in points[name])}. Raise --loss or --train-records, or give "
+                f"A loss of {loss:g} takes {fewest_numbers(loss)} sufficient training records of {name}, there "
+                f"are {sum(point.sufficient for point in points[name])}. Raise --loss or --train-records, or give "
                 "--train-contrasts or --train-data files that have more."
             )
         thresholds[name] = at

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from policies.calibration.conformal import conformal_place
 
 from ..datasets.families import left_out_with
 from .draw import Drawn, Test
@@ -65,34 +66,24 @@ class Grounds:
 def threshold(points: Sequence[Point], *, loss: float) -> float | None:
     """The highest threshold below which a new sufficient record lies with probability at most `loss`.
 
-    Split conformal: a new one falls below the k-th lowest of n with probability at most k / (n + 1), if it is
-    drawn as they were, so k = floor(loss * (n + 1)) (Vovk, Gammerman and Shafer 2005, "Algorithmic Learning in a
-    Random World", ch. 2). The higher a threshold, the fewer insufficient records pass: this is the largest cut at
-    this loss. A record is stopped where its score is *below* the threshold.
+    Split conformal, see `conformal_place`: it holds for records that are drawn as these were. The higher a
+    threshold, the fewer insufficient records pass: this is the largest cut at this loss. A record is stopped where
+    its score is *below* the threshold.
 
     Args:
         points: Training records; only the sufficient ones are read, each counting the same.
         loss: In (0, 1).
 
     Returns:
-        None: with so few sufficient records no threshold keeps such a loss; it takes 1 / loss - 1 of them.
+        None: with fewer than `fewest_numbers(loss)` sufficient records no threshold keeps such a loss.
 
     >>> points = [Point(test=("a", "native"), sufficient=True, score=float(at)) for at in range(9)]
     >>> threshold(points, loss=0.3)
     2.0
     """
     good = sorted(point.score for point in points if point.sufficient)
-    place = math.floor(loss * (len(good) + 1) + 1e-9)
+    place = conformal_place(len(good), at_most=loss)
     return good[place - 1] if place else None
-
-
-def needed(loss: float) -> int:
-    """The least number of sufficient records on which a threshold can keep this loss, in (0, 1).
-
-    >>> needed(0.08), needed(0.5)
-    (12, 1)
-    """
-    return math.ceil(1 / loss - 1 - 1e-9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,21 +117,13 @@ def resolve(name: str, weights: Weights = NOTHING_GIVEN) -> System:
     for one in ENTRIES:
         if one.name == name:
             return _rival_system(one, weights)
-    if name == REFERENCE:
+    if name in _OURS:
+        title, source, make = _OURS[name]
         return System(
             name=name,
-            make=_make_small,
-            title="RINSE, profile small",
-            source="RINSE 2026; this framework",
-            backbone=DEFAULT_ENCODER,
-            cost="one encoder pass for new passages, nothing decoded",
-        )
-    if name == ODDS:
-        return System(
-            name=name,
-            make=_make_odds,
-            title="RINSE, log-odds over questions",
-            source="this framework",
+            make=make,
+            title=title,
+            source=source,
             backbone=DEFAULT_ENCODER,
             cost="one encoder pass for new passages, nothing decoded",
         )
@@ -225,6 +217,13 @@ def _make_odds(without: str | None) -> SufficiencyScorer:
     from rinse.odds import OddsScorer
 
     return OddsScorer.small(without=without)
+
+
+_OURS = {
+    REFERENCE: ("RINSE, profile small", "RINSE 2026; this framework", _make_small),
+    ODDS: ("RINSE, log-odds over questions", "this framework", _make_odds),
+}
+"""Titles, sources and makers of what shares MiniLM's readings."""
 
 
 def _make_own(module: str, attribute: str, without: str | None) -> SufficiencyScorer:

@@ -13,10 +13,9 @@ from ..odds import Parabola, Terms
 from .balance import PairKey, pair_weights
 from .errors import FitError
 from .groups import TrainingGroup
+from .small_parts import rounded
 from .small_readings import SmallGroup, SmallReading
 
-DIGITS = 6
-"""Significant digits of what is fitted."""
 FEWEST = 20
 """Sides of each label that sets of one passage, and of several, need for terms of their own. A convention."""
 TOGETHER = frozenset({"chain"})
@@ -111,17 +110,17 @@ def _terms(
     weights = model.coef_[0] / unit
     parabolas = {
         name: Parabola(
-            weight=_rounded(weights[2 * place]),
-            square=_rounded(weights[2 * place + 1]),
-            low=_rounded(column.min()),
-            high=_rounded(column.max()),
+            weight=rounded(weights[2 * place]),
+            square=rounded(weights[2 * place + 1]),
+            low=rounded(column.min()),
+            high=rounded(column.max()),
         )
         for place, (name, column) in enumerate(columns.items())
     }
     flat = Parabola(weight=0.0, square=0.0, low=0.0, high=0.0)
     return Terms(
         passages=passages,
-        intercept=_rounded(model.intercept_[0] - weights @ middle),
+        intercept=rounded(model.intercept_[0] - weights @ middle),
         size=parabolas.pop(_SIZE, flat),
         readers={
             reader: {name: parabolas[reader, name] for name in names if (reader, name) in parabolas}
@@ -148,7 +147,3 @@ def _weights(records: Sequence[_Record], labels: NDArray[np.bool_]) -> NDArray[n
         of_label = labels == label
         weights[of_label] = pair_weights([one.key for one in records if one.sufficient == label]) / 2
     return weights
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -92,7 +92,7 @@ def _head(
         penalty=penalty,
         lower_bound=0.0,
     )
-    return {name: _rounded(weight) for name, weight in zip(names, head, strict=True)}
+    return {name: rounded(weight) for name, weight in zip(names, head, strict=True)}
 
 
 def _correction(readings: Sequence[SmallGroup], reader: str, head: Mapping[str, float]) -> SizeCorrection:
@@ -115,15 +115,16 @@ def _correction(readings: Sequence[SmallGroup], reader: str, head: Mapping[str, 
 def _fitted(head: dict[str, float], found: SizeCorrection) -> FittedReader:
     return FittedReader(
         head=head,
-        alpha=_rounded(found.alpha),
-        beta=_rounded(found.beta),
-        mu=_rounded(found.mu),
-        sigma=_rounded(found.sigma),
+        alpha=rounded(found.alpha),
+        beta=rounded(found.beta),
+        mu=rounded(found.mu),
+        sigma=rounded(found.sigma),
         limit=found.limit,
-        knots=tuple(map(_rounded, found.knots)),
-        values=tuple(map(_rounded, found.values)),
+        knots=tuple(map(rounded, found.knots)),
+        values=tuple(map(rounded, found.values)),
     )
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """To the digits in which what is fitted is written."""
     return float(f"{value:.{DIGITS}g}")

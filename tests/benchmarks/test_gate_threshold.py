@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.gate.threshold import Grounds, Point, by_test, needed, threshold, tradeoff
+from benchmarks.gate.threshold import Grounds, Point, by_test, threshold, tradeoff
+from policies.calibration.conformal import fewest_numbers
 from tests.benchmarks.gate_world import record
 
 LOSSES = [0.08, 0.25, 0.5, 0.9]
@@ -31,7 +32,7 @@ def test_it_keeps_the_loss_over_exchangeable_records(values: list[float], loss: 
 def test_it_is_the_highest_that_keeps_the_loss(values: list[float], loss: float) -> None:
     """The next higher score would lose more of new records; too few records are told from enough."""
     at = threshold(points(values), loss=loss)
-    assert (at is None) == (len(values) < needed(loss))
+    assert (at is None) == (len(values) < fewest_numbers(loss))
     higher = sorted(value for value in values if at is not None and value > at)
     if higher:
         assert sum(value < higher[0] for value in values) + 1 > loss * (len(values) + 1)
