@@ -50,7 +50,7 @@ def shipped_file(name: str) -> Path:
 
 
 class Strict(BaseModel):
-    """Of what a file of fitted numbers holds: nothing unknown, nothing that is not finite."""
+    """A part of a file of fitted numbers, in which unknown keys and numbers that are not finite are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

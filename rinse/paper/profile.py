@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..errors import ProfileError, ProfileMismatchError
-from ..profile import Origin, ReaderStatistics
+from ..profile import Origin, ReaderStatistics, Strict
 from ..size import SizeCorrection
 from .settings import ReaderSettings
 from .storage import Tensors, pack, read_file, read_tensors, replace_file
@@ -28,11 +28,7 @@ _Text = Annotated[str, Field(min_length=1, max_length=4096)]
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class BackboneEntry(_Strict):
+class BackboneEntry(Strict):
     """A model that the statistics belong to."""
 
     name: _Text
@@ -41,7 +37,7 @@ class BackboneEntry(_Strict):
     """Of its content; of `words` that of `tokenizer.json` alone."""
 
 
-class PaperSettings(_Strict):
+class PaperSettings(Strict):
     """What a profile was fitted for and on."""
 
     name: _Text
@@ -67,7 +63,7 @@ class _Statistics(ReaderStatistics):
     limit: Annotated[int, Field(ge=0)] | None
 
 
-class _File(_Strict):
+class _File(Strict):
     """The JSON file."""
 
     format: Literal[1] = 1
