@@ -179,6 +179,7 @@ def _show(report: FitReport, *, as_json: bool) -> None:
             "fitted": report.fitted,
             "changed": report.changed,
             "profiles": [str(path) for path in report.profiles],
+            "odds": [str(path) for path in report.odds],
             "families": dict(report.families),
             "records": report.records,
             "failed": report.failed,
@@ -194,6 +195,8 @@ def _show(report: FitReport, *, as_json: bool) -> None:
         typer.echo(f"{report.failed} of {report.failed + report.records} records gave nothing and were left out.")
     for path in report.profiles:
         typer.echo(plain(f"profile   {path}"))
+    for path in report.odds:
+        typer.echo(plain(f"log-odds  {path}"))
     for name, groups in report.families:
         typer.echo(plain(f"family    {name}: {groups} groups"))
 

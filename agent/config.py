@@ -56,9 +56,9 @@ class LlmSettings(BaseModel):
         """
         if self.url is None or self.model is None:
             raise ConfigError(
-                'A planner or answerer "llm", and a policy llm-..., needs an endpoint. Set url and model under '
-                "[llm] in sufficit.toml, or SUFFICIT_LLM_URL and SUFFICIT_LLM_MODEL; a key, if the server wants "
-                "one, in SUFFICIT_LLM_KEY."
+                'A planner or answerer "llm", a policy llm-..., and a benchmark\'s generator or scorer "endpoint" '
+                "need an endpoint. Set url and model under [llm] in sufficit.toml, or SUFFICIT_LLM_URL and "
+                "SUFFICIT_LLM_MODEL; a key, if the server wants one, in SUFFICIT_LLM_KEY."
             )
         return Endpoint(
             url=self.url,

@@ -23,6 +23,7 @@ FITTED = frozenset({"2wiki", "hotpotqa", "musique", "nq", "other", "squad"})
 FOLDS = ("2wiki", "hotpotqa", "musique", "squad")
 """Families for which there is a profile that has not seen them, nor what their questions were composed from."""
 
+_SHIPPED = Path(str(resources.files("rinse") / "weights"))
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -46,7 +47,7 @@ def small_name(without: str | None) -> str:
 
 def shipped_file(name: str) -> Path:
     """Where the file of this name lies that comes with the package."""
-    return Path(str(resources.files("rinse") / "weights" / f"{name}.json"))
+    return _SHIPPED / f"{name}.json"
 
 
 class Strict(BaseModel):
@@ -231,9 +232,14 @@ def read_capped(file: Path, limit: int) -> bytes:
             )
         return file.read_bytes()
     except OSError as error:
-        raise ProfileError(
-            f"The profile's file {file} cannot be read ({error}). Install the package again."
-        ) from error
+        raise ProfileError(f"The profile's file {file} cannot be read ({error}). {_whose(file)}") from error
+
+
+def _whose(file: Path) -> str:
+    """What to do about a file, by who wrote it."""
+    if file.parent == _SHIPPED:
+        return "Install the package again."
+    return "Name a file that `sufficit fit` wrote, with its IDF table beside it."
 
 
 def _read_idf(file: Path, sha256: str) -> NDArray[np.float32]:

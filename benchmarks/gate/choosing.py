@@ -55,6 +55,9 @@ def choose_thresholds(
         ground = finder.of(record)
         grounds.setdefault(ground.name, ground)
         of[record.job.key] = ground.name
+    for name, ground in grounds.items():
+        if (count := sum(one.side.sufficient for one in ground.training)) < fewest_numbers(loss):
+            raise _too_few(name, count, loss)
     found, failures = _scores(system, grounds.values(), scoring)
     points: dict[str, list[Point]] = {}
     thresholds: dict[str, float] = {}
@@ -65,14 +68,18 @@ def choose_thresholds(
             if (score := found.get((system.who(ground.without), one.job.key))) is not None
         ]
         at = threshold(points[name], loss=loss)
-        if at is None:
-            raise SettingsError(
-                f"A loss of {loss:g} takes {fewest_numbers(loss)} sufficient training records of {name}, there "
-                f"are {sum(point.sufficient for point in points[name])}. Raise --loss or --train-records, or give "
-                "--train-contrasts or --train-data files that have more."
-            )
+        if at is None:  # some of them could not be scored
+            raise _too_few(name, sum(point.sufficient for point in points[name]), loss)
         thresholds[name] = at
     return Chosen(grounds=grounds, of=of, points=points, thresholds=thresholds, failures=failures)
+
+
+def _too_few(ground: str, sufficient: int, loss: float) -> SettingsError:
+    return SettingsError(
+        f"A loss of {loss:g} takes {fewest_numbers(loss)} sufficient training records of {ground}, there are "
+        f"{sufficient}. Raise --loss or --train-records, or give --train-contrasts or --train-data files that "
+        "have more."
+    )
 
 
 def _scores(

@@ -197,6 +197,7 @@ class _Job:
         folds = [FULL, *(self._families if self._fit.folds else ())]
         return FitReport(
             profiles=tuple(self._fit.out / _fold_folder(family) for family in folds),
+            odds=(),
             families=count_families(self._groups),
             records=sum(len(one.readings) for one in readings),
             failed=sum(one.failed for one in readings),

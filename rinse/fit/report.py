@@ -33,6 +33,8 @@ class FitReport:
 
     profiles: tuple[Path, ...]
     """The full profile and each fold: folders of `paper`, files of `small`."""
+    odds: tuple[Path, ...]
+    """Of each profile of `small` its head of log-odds, in the same order (`rinse.odds`); `paper` has none."""
     families: tuple[tuple[str, int], ...]
     """Groups of each family that was fitted on."""
     records: int

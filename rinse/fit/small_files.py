@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from ..odds import OddsSettings, odds_name
 from ..profile import MAX_JSON_BYTES, ProfileSettings
@@ -60,11 +61,18 @@ def check_place(out: Path, name: str, table: ProfileSettings) -> None:
         table: The profile that names the table.
 
     Raises:
-        FolderError: a file of that name is no profile or another table, or a file stands where a folder must be.
+        FolderError: a file of that name is no profile or another table, a file stands where a folder must be, or
+            nothing can be written there.
     """
-    for folder in (out, *out.parents):
-        if folder.exists() and not folder.is_dir():
-            raise FolderError(f"{folder} is a file. Name a folder for the profiles with --out.")
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
+    if not there.is_dir():
+        raise FolderError(f"{there} is a file. Name a folder for the profiles with --out.")
+    try:
+        TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise FolderError(
+            f"Nothing can be written to {there} ({error}). Name another folder with --out."
+        ) from error
     for place, marks, what in (
         (profile_file(out, name), _PROFILE, "profile"),
         (profile_file(out, odds_name(name)), _ODDS, "head of log-odds"),

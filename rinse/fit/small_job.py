@@ -86,6 +86,7 @@ class _Job:
         families = {group.family for group in groups}
         _check_lineage(fit.lineage, families)
         self._folds = fit.plan(families)
+        _check_names([fold.name for fold in self._folds])
         self._bases = _bases(self._folds, encoder)
         for fold in self._folds:
             check_place(fit.out, fold.name, self._bases[fold.base].profile.settings)
@@ -124,6 +125,7 @@ class _Job:
         full = [readings[self._folds[0].base, place] for place in range(len(self._groups))]
         return FitReport(
             profiles=tuple(profile_file(self._fit.out, fold.name) for fold in self._folds),
+            odds=tuple(profile_file(self._fit.out, odds_name(fold.name)) for fold in self._folds),
             families=count_families(self._groups),
             records=sum(len(one.readings) for one in full),
             failed=sum(one.failed for one in full),
@@ -204,6 +206,16 @@ def _padded(groups: Sequence[TrainingGroup], count: int) -> frozenset[int]:
     for place in sorted(range(len(groups)), key=lambda place: groups[place].key):
         families.setdefault(groups[place].family, []).append(place)
     return frozenset(place for places in families.values() for place in places[:count])
+
+
+def _check_names(profiles: Sequence[str]) -> None:
+    """Make sure that no profile has the name of another one's head of log-odds: it would be written over."""
+    for name in profiles:
+        if odds_name(name) in profiles:
+            raise FitError(
+                f"{odds_name(name)} would be a profile and the log-odds of {name}. Rename the family whose name "
+                "ends so with --family OLD=NEW."
+            )
 
 
 def _check_lineage(lineage: Mapping[str, tuple[str, ...]], families: set[str]) -> None:

@@ -80,6 +80,7 @@ def test_the_default_profile_is_fitted_and_scores(tmp_path: Path) -> None:
     done = runner.invoke(app, command)
     assert done.exit_code == 0, done.output
     [file] = json.loads(done.stdout)["profiles"]
+    assert json.loads(done.stdout)["odds"] == [str(tmp_path / "mine" / "mine-odds.json")]
     assert "Warning: Fitted on 3 questions (own 3)." in done.stderr
     assert file == str(tmp_path / "mine" / "mine.json")
     scorer = RinseScorer(TransformerEncoder.named(), Profile.load(Path(file)))
@@ -87,6 +88,7 @@ def test_the_default_profile_is_fitted_and_scores(tmp_path: Path) -> None:
     good, bad = (scorer.score("who built the bridge in the city", EvidenceSet.of([one])).score for one in sides)
     assert good > bad
     assert not json.loads(runner.invoke(app, command).stdout)["fitted"]
+    assert "log-odds  " in runner.invoke(app, command[:-1]).stdout
 
 
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

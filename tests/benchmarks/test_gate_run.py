@@ -106,10 +106,11 @@ def test_the_judged_records_choose_no_threshold(files: dict[str, Path], tmp_path
 
 
 def test_too_few_training_records_for_a_loss_are_told(files: dict[str, Path], tmp_path: Path) -> None:
-    """Six records promise no loss below 1/7: exit status 2 says how many it takes."""
+    """Six records promise no loss below 1/7: exit status 2 says how many it takes, before any is scored."""
     shown = run(files, tmp_path, "--loss", "0.1")
     assert shown.exit_code == 2
     assert "takes 9 sufficient training records" in " ".join(shown.output.replace("│", " ").split())
+    assert not (tmp_path / "scores").exists()
 
 
 def test_a_record_that_cannot_be_scored_is_a_failure(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rinse.errors import ProfileError, ProfileMismatchError
-from rinse.profile import MAX_IDF_BYTES, Profile
+from rinse.profile import MAX_IDF_BYTES, Profile, shipped_file
 
 FITTED = {"head": {"tokens": 1.0}, "alpha": 0.0, "beta": 0.0, "mu": 0.0, "sigma": 1.0}
 SHIPPED = Path(str(resources.files("rinse") / "weights"))
@@ -99,8 +99,10 @@ def test_another_idf_table_is_refused_by_its_hash(folder: Path) -> None:
 
 
 def test_missing_oversized_and_broken_files_are_typed_errors(folder: Path) -> None:
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with pytest.raises(ProfileError, match=r"cannot be read .* Name a file that `sufficit fit` wrote"):
         Profile.load(folder / "absent.json")
+    with pytest.raises(ProfileError, match="Install the package again"):
+        Profile.load(shipped_file("absent"))
     (folder / "idf.safetensors").write_bytes(b"\0" * (MAX_IDF_BYTES + 1))
     with pytest.raises(ProfileError, match="at most"):
         Profile.load(folder / "small.json")

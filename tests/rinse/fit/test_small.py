@@ -84,6 +84,7 @@ def test_a_fit_ends_in_profiles_that_score(fit: SmallFit, tiny_encoder: Transfor
     assert [path.stem for path in report.profiles] == names
     tables = {f"idf-without-{family}.safetensors" for family in FOLDS} | {"idf.safetensors"}
     heads = {f"{odds_name(name)}.json" for name in names}
+    assert [path.name for path in report.odds] == [f"{odds_name(name)}.json" for name in names]
     assert {path.name for path in fit.out.iterdir()} == {f"{name}.json" for name in names} | heads | tables
 
     scorer = RinseScorer(tiny_encoder, Profile.load(report.profiles[0]))
@@ -202,6 +203,27 @@ def test_a_profile_is_not_taken_for_a_head(fit: SmallFit, tiny_encoder: Transfor
         with pytest.raises(FolderError, match=f"is no {what}"):
             fit_small(replace(fit, name=second, folds=False, out=out), encoder=tiny_encoder)
         assert _bytes(out) == before
+
+
+def test_no_profile_of_a_fit_is_written_over_by_log_odds_of_the_same_fit(
+    fit: SmallFit, tiny_encoder: TransformerEncoder
+) -> None:
+    """A family called own-odds beside one called own: refused before anything is read or written."""
+    renamed = replace(fit, families={"squad": "own-odds"}, lineage={})
+    with pytest.raises(FitError, match="mine-without-own-odds would be a profile and the log-odds of"):
+        fit_small(renamed, encoder=tiny_encoder)
+    assert not fit.out.exists()
+    assert not (fit.work_folder / "readings.jsonl").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no folder here that nobody can write to")
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_read(
+    fit: SmallFit, tiny_encoder: TransformerEncoder
+) -> None:
+    """Reading takes hours; where the profiles would go is known before."""
+    with pytest.raises(FolderError, match="Nothing can be written to /proc "):
+        fit_small(replace(fit, out=Path("/proc/mine")), encoder=tiny_encoder)
+    assert not (fit.work_folder / "readings.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "package.json", "paper.json"])
