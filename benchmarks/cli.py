@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -206,6 +206,15 @@ def demo(
         run_demo(index, question or SHOWN)
     except Exception as error:
         raise _explained(error) from error
+
+
+def names(given: Iterable[str]) -> tuple[str, ...]:
+    """Names that an option was given, each occurrence one name or several separated by commas.
+
+    >>> names(["fixed-2, band", "never"])
+    ('fixed-2', 'band', 'never')
+    """
+    return tuple(name for part in given for one in part.split(",") if (name := one.strip()))
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli import Json, app, reporting
+from .cli import Json, app, names, reporting
 from .cli_contrasts import (
     Additions,
     Construction,
@@ -41,14 +41,14 @@ def pairwise(
     corpus: Corpus = None,
     index: Index = None,
     scorer: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--scorer",
-            help="Separated by commas: rinse-small, the name of a rival, sufficient-context@endpoint, "
-            "package.module:factory; rivals: all of them that run here; all: ours and those. The first one is the "
-            "reference of differences; empty: cues only.",
+            help="May be repeated, or separated by commas: rinse-small, the name of a rival, "
+            "sufficient-context@endpoint, package.module:factory; rivals: all of them that run here; all: ours "
+            "and those. The first one is the reference of differences; empty: cues only. Default: rinse-small.",
         ),
-    ] = "rinse-small",
+    ] = None,
     limit_lm: Annotated[
         int,
         typer.Option(
@@ -163,7 +163,7 @@ def pairwise(
                 seed=seed,
                 processes=processes,
             ),
-            scorers=tuple(name.strip() for name in scorer.split(",") if name.strip()),
+            scorers=names(["rinse-small"] if scorer is None else scorer),
             added=_numbers(added),
             limit=limit,
             limit_lm=limit_lm,

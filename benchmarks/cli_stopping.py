@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .cli import Json, Seed, app, reporting
+from .cli import Json, Seed, app, names, reporting
 
 
 @app.command()
@@ -23,8 +23,11 @@ def replay(
         ),
     ] = None,
     policy: Annotated[
-        str, typer.Option("--policy", help="Names, joined by commas, e.g. fixed-2,band,ltt-0.10. Default: all.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            "--policy", help="fixed-2, band, ltt-0.10, ...; may be repeated, or separated by commas. Default: all."
+        ),
+    ] = None,
     wrong: Annotated[
         float, typer.Option("--wrong", help="Cost of an answer without support; one with it is 1.")
     ] = 0.5,
@@ -77,7 +80,7 @@ def replay(
         options = ReplayOptions(
             runs=tuple(runs),
             tune=tuple(tune or ()),
-            policies=tuple(name for part in policy.split(",") if (name := part.strip())),
+            policies=names(policy or ()),
             utility=Utility(wrong=wrong, call_price=call_price),
             out=out,
             draws=draws,

@@ -24,6 +24,8 @@ from tests.rinse.baselines.tiny_chat import build_tiny_chat
 
 LMS = ("yes-no", "p-true", "flare")
 SCORERS = ("tests.scorers:words", "word-overlap", *LMS)
+SCORER_OPTIONS = ("--scorer", SCORERS[0], "--scorer", ",".join(SCORERS[1:]))
+"""Repeated, or separated by commas: no occurrence is lost."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def report(contrasts: Path, scores: Path, lm: Path, one_process: None) -> dict[s
 
 
 def command(contrasts: Path, scores: Path, lm: Path, *more: str) -> list[str]:
-    options = ["--contrasts", str(contrasts), "--scorer", ",".join(SCORERS), "--limit-lm", "2", "--lm", str(lm)]
+    options = ["--contrasts", str(contrasts), *SCORER_OPTIONS, "--limit-lm", "2", "--lm", str(lm)]
     return ["pairwise", *options, "--scores", str(scores), "--processes", "1", *more]
 
 

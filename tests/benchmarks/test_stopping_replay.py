@@ -154,9 +154,11 @@ def test_recorded_without_probes_leaves_out_what_needs_them(tmp_path: Path) -> N
 
 def test_command_prints_json_or_tables(run: Path) -> None:
     """One object and nothing else on stdout, or a table for each dataset with the best utility first."""
-    command = ["replay", str(run), "--policy", "fixed-6, oracle-utility,llm-stop", "--draws", "20"]
+    command = ["replay", str(run), "--policy", "fixed-6, oracle-utility", "--policy", "llm-stop"]
+    command += ["--draws", "20"]
     data = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
     assert data["benchmark"] == "replay"
+    assert {"fixed-6", "oracle-utility"} <= {row["policy"] for row in data["rows"] if "policy" in row}
     shown = CliRunner().invoke(app, command).stdout
     assert (
         shown.index("AUROC of the score") < shown.index("hills: 12 searches") < shown.index("macro: 24 searches")
