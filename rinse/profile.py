@@ -23,7 +23,8 @@ FITTED = frozenset({"2wiki", "hotpotqa", "musique", "nq", "other", "squad"})
 FOLDS = ("2wiki", "hotpotqa", "musique", "squad")
 """Families for which there is a profile that has not seen them, nor what their questions were composed from."""
 
-_SHIPPED = Path(str(resources.files("rinse") / "weights"))
+SHIPPED = Path(str(resources.files("rinse") / "weights"))
+"""Folder of what comes with the package."""
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -47,7 +48,7 @@ def small_name(without: str | None) -> str:
 
 def shipped_file(name: str) -> Path:
     """Where the file of this name lies that comes with the package."""
-    return _SHIPPED / f"{name}.json"
+    return SHIPPED / f"{name}.json"
 
 
 class Strict(BaseModel):
@@ -237,7 +238,7 @@ def read_capped(file: Path, limit: int) -> bytes:
 
 def _whose(file: Path) -> str:
     """What to do about a file, by who wrote it."""
-    if file.parent == _SHIPPED:
+    if file.parent == SHIPPED:
         return "Install the package again."
     return "Name a file that `sufficit fit` wrote, with its IDF table beside it."
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from ..profile import FITTED, FOLDS, Profile, fold_name
+from ..profile import FITTED, FOLDS, SHIPPED, Profile, fold_name
 from .errors import FitError, FolderError
 from .pairs import FAMILY_PATTERN
 from .selection import Selection
@@ -21,8 +20,6 @@ PADDED = 40
 """Groups of a family that are padded: a trend is one slope, and padded copies are most of the time of a fit."""
 PENALTY = 0.003
 """Strength of the L2 penalty against the mean loss of a pair, features in units of their differences."""
-SHIPPED = Path(str(resources.files("rinse") / "weights"))
-"""Folder of the profiles that come with the package."""
 _SMALL = "small"
 
 

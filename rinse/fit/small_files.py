@@ -29,7 +29,7 @@ def profile_file(out: Path, name: str) -> Path:
 
 
 def check_folder(out: Path, work: Path, tables: Iterable[ProfileSettings]) -> None:
-    """Make sure that a folder is absent, empty or one of profiles.
+    """Make sure that a folder can be written, and is absent, empty or one of profiles.
 
     Args:
         out: The folder.
@@ -37,9 +37,18 @@ def check_folder(out: Path, work: Path, tables: Iterable[ProfileSettings]) -> No
         tables: Profiles that name the IDF tables: a fit that was killed may have left a table alone.
 
     Raises:
-        FolderError: it holds something else.
+        FolderError: it holds something else, a file stands where a folder must be, or nothing can be written.
     """
-    if not out.is_dir():
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
+    if not there.is_dir():
+        raise FolderError(f"{there} is a file. Name a folder for the profiles with --out.")
+    try:
+        TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise FolderError(
+            f"Nothing can be written to {there} ({error}). Name another folder with --out."
+        ) from error
+    if there != out:
         return
     of_work = {path.resolve() for path in (work, *work.parents)}
     found = [path for path in out.iterdir() if path.resolve() not in of_work and not path.name.endswith(".part")]
@@ -61,18 +70,8 @@ def check_place(out: Path, name: str, table: ProfileSettings) -> None:
         table: The profile that names the table.
 
     Raises:
-        FolderError: a file of that name is no profile or another table, a file stands where a folder must be, or
-            nothing can be written there.
+        FolderError: a file of that name is no profile or another table.
     """
-    there = next(folder for folder in (out, *out.parents) if folder.exists())
-    if not there.is_dir():
-        raise FolderError(f"{there} is a file. Name a folder for the profiles with --out.")
-    try:
-        TemporaryFile(dir=there).close()
-    except OSError as error:
-        raise FolderError(
-            f"Nothing can be written to {there} ({error}). Name another folder with --out."
-        ) from error
     for place, marks, what in (
         (profile_file(out, name), _PROFILE, "profile"),
         (profile_file(out, odds_name(name)), _ODDS, "head of log-odds"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rinse.errors import ProfileError, ProfileMismatchError
-from rinse.profile import MAX_IDF_BYTES, Profile, shipped_file
+from rinse.profile import MAX_IDF_BYTES, SHIPPED, Profile, shipped_file
 
 FITTED = {"head": {"tokens": 1.0}, "alpha": 0.0, "beta": 0.0, "mu": 0.0, "sigma": 1.0}
-SHIPPED = Path(str(resources.files("rinse") / "weights"))
 
 
 @pytest.fixture
